@@ -45,6 +45,7 @@ export {
   promptBytes as storedPromptBytes,
 } from '../storage/prompts/prompt_files';
 export type { Health } from './health';
+export { checkConstraint } from './page/compile';
 export { cacheUsage, deleteCachedModel, listCachedModels } from './page/model_cache';
 export { type Recovery, type RunHeard, type RunReport, runReport, takeRecovery } from './page/run_report';
 export { trustedScriptUrl } from './page/script_url';

@@ -87,9 +87,9 @@ const BUILDS = [
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 195.2 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 249.8 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 250.2 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.5 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 330 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 330.4 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8.4 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
@@ -110,10 +110,12 @@ export const BUDGETS = [
  * The race of arithmetics took the second 3. Parts of the worker that a first answer needs none of took it from 268.7
  * to 250.5: the tuner and the roofline, the CPU, baselines of attention, hubs, folders with config.json, constraints,
  * vectors of texts. Advice that follows the language took both 0.1.
+ * Calls with constrained arguments took both 0.5, and answers as JSON 0.6: the rest of these comes later. The script
+ * tag shares 0.3 of that: the place in the settings and the look at the end of an answer.
  */
 const PAGE_BUDGETS = [
-  { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 91.9 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 256.8 },
+  { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 92.5 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 257.5 },
 ];
 
 /** What index.html names: its scripts with what they import at once, its style sheets and, if asked, its worker. */

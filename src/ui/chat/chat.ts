@@ -2,7 +2,7 @@
 
 import { html, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { Engine, Health, SamplingDefaults } from '../../engine/engine';
+import type { Constraint, Engine, Health, SamplingDefaults } from '../../engine/engine';
 import type { Listen } from '../../shared/listen';
 import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
@@ -115,6 +115,8 @@ export class VivaceChat extends WordedElement implements ChatHost {
   declare private waiting: { text: string; conversation: string } | null;
   declare private following: boolean;
 
+  /** What answers are kept to, or null for text. */
+  constraint: Constraint | null = null;
   private readonly session = new ChatSession(this);
   private readonly attached = new ChatAttachments(() => this.requestUpdate());
   private keeper: ScrollKeeper | null = null;
@@ -234,7 +236,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
           blocked=${this.unready} @input=${this.onEdit} @vivace-wait=${this.onWait} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall} @paste=${this.onPaste}>
           ${renderAttached(this.attached)}
           ${this.readFiles ? html`<vivace-attach @vivace-attach=${this.onAttach}></vivace-attach>` : nothing}
-          ${this.settings === 'off' ? nothing : html`<vivace-settings scope=${this.settings} .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} .info=${this.engine?.info ?? null} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>`}
+          ${this.settings === 'off' ? nothing : html`<vivace-settings scope=${this.settings} .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} .info=${this.engine?.info ?? null} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem} @vivace-answer-form=${this.onAnswerForm}></vivace-settings>`}
           <button class="icon" data-testid="new-conversation" title=${text.fresh} aria-label=${text.fresh}
             ?disabled=${isEmpty} @click=${this.newConversation}>${icons.fresh}</button>
           ${renderMeter(session.contextTokens, this.engine?.info.contextLength)}
@@ -409,6 +411,10 @@ export class VivaceChat extends WordedElement implements ChatHost {
   private onSettings = (event: CustomEvent<SamplingSettings>) => {
     this.sampling = event.detail;
     this.rememberAll();
+  };
+
+  private onAnswerForm = (event: CustomEvent<Constraint | null>) => {
+    this.constraint = event.detail;
   };
 
   private onThinking = () => {

@@ -2,7 +2,7 @@
 // controller of the element that shows it; touches no DOM but the events that it dispatches there.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import type { Engine, EngineEvent } from '../../engine/engine';
+import type { Constraint, Engine, EngineEvent } from '../../engine/engine';
 import { uniqueId } from '../../shared/unique_id';
 import { words } from '../../words/words';
 import type { Attachment } from '../conversation/attachments';
@@ -66,6 +66,8 @@ export interface ChatHost
   readonly tuning: { isRepeat?: boolean } | null;
   readonly sampling: SamplingSettings;
   readonly thinking: Thinking;
+  /** What answers are kept to, or null for text. */
+  readonly constraint?: Constraint | null;
   /** Shows what has changed in one turn. */
   refreshTurn(turn: Turn): void;
 }
@@ -328,10 +330,12 @@ export class ChatSession implements ReactiveController {
     const options = this.canSwitchThinking ? { thinking: isOff ? ('off' as const) : ('on' as const) } : {};
     if (await this.mayBegin(run)) {
       const sampling = { ...toOptions(this.host.sampling), ...options };
+      // What goes on may be text that was begun without the constraint.
+      const constraint = goesOn && !/^\s*[{[]/.test(turn.answer) ? null : this.host.constraint;
       turn.run = uniqueId();
       this.host.dispatchEvent(new CustomEvent<AskedRun>('vivace-run', { detail: { id: turn.run, sampling } }));
       for (let room = engine.info.contextLength / 2; ; room /= 2) {
-        await run.ask(engine, this.messages(turn), sampling);
+        await run.ask(engine, this.messages(turn), constraint ? { ...sampling, constraint } : sampling);
         if (run.isLeft || !run.hasOverflowed || !makesRoom || !this.forget(room, pathTo(this.current, turn))) break;
       }
     }

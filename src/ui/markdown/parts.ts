@@ -1,14 +1,16 @@
-// The parts of Markdown that come when an answer needs them: colors of code, and math. Who shows answers says once
-// where they come from: chunks of the page and the package (parts_by_import.ts), or files beside the script tag.
-// Without a source, or when it fails, code stays plain and math is shown as it was written.
+// The parts of Markdown that come when an answer needs them: colors of code, math, and trees of JSON. Who shows answers
+// says once where they come from: chunks of the page and the package (parts_by_import.ts), or files beside the script
+// tag. Without a source, or when it fails, code stays plain, and math and JSON are shown as they were written.
 
 import type { startColoring } from './code_modes';
+import type { showJson } from './json_view';
 import type { readMath } from './math_tex';
 
 /** What the files of the parts hold. */
 export interface MarkdownParts {
   code: { startColoring: typeof startColoring };
   math: { readMath: typeof readMath };
+  json: { showJson: typeof showJson };
 }
 
 export type PartSources = { [K in keyof MarkdownParts]: () => Promise<MarkdownParts[K]> };
@@ -20,8 +22,9 @@ let sources: Partial<PartSources> = {};
 const loaded: Partial<MarkdownParts> = {};
 const loading: { [K in keyof MarkdownParts]?: Promise<void> } = {};
 
+/** Adds to the sources. */
 export function provideParts(given: Partial<PartSources>): void {
-  sources = given;
+  sources = { ...sources, ...given };
 }
 
 /** Calls `use` with the part: at once if it is here, later if it has to be loaded, and never if it cannot be. */

@@ -14,6 +14,7 @@ import { connectHistory, conversationIn, followInAddress } from './conversation_
 import { Drawer } from './drawer';
 import { connectDrop, filesOf } from './dropped_files';
 import '../library/library';
+import { provideParts } from '../markdown/parts';
 import '../markdown/parts_by_import';
 import '../model/loader';
 import { ModelSession } from '../model/model_session';
@@ -30,6 +31,8 @@ import { connectSearchKeys } from './search_keys';
 import { SidePanel } from './side_panel';
 import { TempoMark } from './tempo_mark';
 import { connectThemeButton } from './theme';
+
+provideParts({ json: () => import('../markdown/json_view') }); // the page alone shows trees
 
 /** What comes after the first paint. */
 const pageParts = comesLater(async () => (await import('./page_parts')).parts);

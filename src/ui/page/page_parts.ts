@@ -6,6 +6,7 @@ import { readFiles } from '../attach/read_files';
 import '../catalogue/catalogue_list';
 import '../chat/chat_dialogs';
 import '../model/models';
+import '../settings/answer_form';
 import { kindOf } from './file_kind';
 
 export const parts = { kindOf, readFiles };

@@ -109,7 +109,7 @@ export class VivaceSettings extends WordedElement {
           <h2>${text.title}</h2>
           <button class="link" data-testid="reset-all" title=${text.resetAllTitle} @click=${this.resetAll}>${text.resetAll}</button>
         </header>
-        ${this.scope === 'all' ? this.renderSystem() : nothing}
+        ${this.scope === 'all' ? [this.renderSystem(), html`<vivace-answer-form></vivace-answer-form>`] : nothing}
         ${this.renderPresets()}
         ${SAMPLING_FIELDS.map((field) => this.renderSampling(field))}
         ${this.scope === 'all' ? this.renderModel(differs) : nothing}

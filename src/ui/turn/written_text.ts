@@ -2,6 +2,7 @@
 
 import { MarkdownWriter } from '../markdown/markdown';
 import { directionOf } from '../markdown/markdown_text';
+import { withPart } from '../markdown/parts';
 
 export class WrittenText {
   /** Letters written so far. */
@@ -21,6 +22,10 @@ export class WrittenText {
     if (!isEnd || this.hasEnded) return;
     this.hasEnded = true;
     this.writer.end();
+    if (!mayBeJson(text)) return;
+    withPart('json', ({ showJson }) => {
+      if (this.hasEnded && this.length === text.length) showJson(element, text); // it may go on meanwhile
+    });
   }
 
   /** Markdown that has ended takes no more text, so it is written again. */
@@ -31,3 +36,6 @@ export class WrittenText {
     this.hasEnded = false;
   }
 }
+
+/** A cheap look at both ends. */
+const mayBeJson = (text: string) => /^\s*[{[]/.test(text) && /[}\]]\s*$/.test(text.slice(-64));

@@ -13,6 +13,18 @@ export const page: PageWords = {
   drop: {
     hint: 'Legen Sie hier Textdateien, ein Modell oder exportierte Unterhaltungen ab.',
   },
+  answerForm: {
+    title: 'Antworten',
+    help: 'Welche Form Antworten haben. JSON ist nie fehlerhaft, und Programme können es lesen.',
+    kinds: { text: 'Text', json: 'JSON', schema: 'JSON nach einem Schema' },
+    schema: 'JSON-Schema',
+    problem: (why) => `${why} Bis das behoben ist, sind Antworten beliebiges JSON.`,
+  },
+  json: {
+    entries: (n) => (n === 1 ? '1 Eintrag' : `${n.toLocaleString('de')} Einträge`),
+    items: (n) => (n === 1 ? '1 Element' : `${n.toLocaleString('de')} Elemente`),
+    more: (n) => `${n.toLocaleString('de')} weitere`,
+  },
   offline: {
     newVersion: 'Eine neue Version ist bereit. Laden Sie die Seite neu, um sie zu verwenden.',
   },

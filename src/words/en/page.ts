@@ -12,6 +12,18 @@ export const page = {
   drop: {
     hint: 'Drop text files, a model, or exported conversations here.',
   },
+  answerForm: {
+    title: 'Answers',
+    help: 'What form answers have. JSON cannot be malformed, and can be read by programs.',
+    kinds: { text: 'Text', json: 'JSON', schema: 'JSON by a schema' },
+    schema: 'JSON schema',
+    problem: (why: string) => `${why} Until this is mended, answers are any JSON.`,
+  },
+  json: {
+    entries: (n: number) => (n === 1 ? '1 entry' : `${n.toLocaleString('en')} entries`),
+    items: (n: number) => (n === 1 ? '1 item' : `${n.toLocaleString('en')} items`),
+    more: (n: number) => `${n.toLocaleString('en')} more`,
+  },
   offline: {
     newVersion: 'A new version is ready. Reload the page to use it.',
   },

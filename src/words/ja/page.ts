@@ -13,6 +13,18 @@ export const page: PageWords = {
   drop: {
     hint: 'テキストファイル、モデル、エクスポートした会話をここにドロップしてください。',
   },
+  answerForm: {
+    title: '回答の形式',
+    help: '回答の形式を選びます。JSONは構文が壊れることがなく、プログラムで読み取れます。',
+    kinds: { text: 'テキスト', json: 'JSON', schema: 'スキーマに沿ったJSON' },
+    schema: 'JSONスキーマ',
+    problem: (why) => `${why} 修正されるまで、回答は任意のJSONになります。`,
+  },
+  json: {
+    entries: (n) => `${n.toLocaleString('ja')}項目`,
+    items: (n) => `${n.toLocaleString('ja')}個`,
+    more: (n) => `ほか${n.toLocaleString('ja')}個`,
+  },
   offline: {
     newVersion: '新しいバージョンの準備ができました。ページを再読み込みすると使えます。',
   },
