@@ -1,21 +1,23 @@
 // `npm run load-memory [-- --gb 1]`: the time that a model of any size takes to load, and the memory that the browser
 // holds meanwhile. A server on this machine makes the model's bytes on request; Chromium loads it twice, from the
-// server and from its own storage. The heap counts script objects and array buffers together, in the page and in the
+// server and from its own storage: once for the times, watched by nothing, and once for the memory, since whoever
+// watches copies what is fetched. The heap counts script objects and array buffers together, in the page and in the
 // worker; resident memory also counts a software GPU's weights.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
+import { type BareAnswers, bareAnswers } from './lib/bare_browser';
 import { askPage, blankPage } from './lib/blank_page';
 import { chromiumFlags } from './lib/chromium';
 import { ensureBuilt } from './lib/dist';
 import { ensureChromium } from './lib/ensure.mjs';
 import type { Values } from './lib/flags';
 import { PAGE_MOUNTS } from './lib/generate_in_page';
-import { type HeapPeak, watchMemory } from './lib/memory_watch';
+import { type HeapPeak, type Peaks, watchMemory } from './lib/memory_watch';
 import { type Handler, type Served, serve } from './lib/serve';
-import { type Synthetic, syntheticModel } from './lib/synthetic_model';
+import { syntheticModel } from './lib/synthetic_model';
 import { runTool } from './lib/terminal';
 import type { LoadRequest, TimedLoad } from './page/time_load';
 
@@ -31,15 +33,15 @@ const FLAGS = {
 const COMMIT = 'c'.repeat(40);
 const REPOSITORY = 'synthetic/model';
 
-/** Loads the model in a page of its own. */
-async function measure(context: BrowserContext, url: string, profile: string, request: LoadRequest) {
+/** The memory of a load in a page of its own. */
+async function watch(context: BrowserContext, url: string, profile: string, request: LoadRequest): Promise<Peaks> {
   const page = await context.newPage();
   await page.goto(url);
   const stop = await watchMemory(page, profile);
-  const { loaded } = await askPage<{ loaded: TimedLoad }>(page, { task: 'load', ...request });
+  await askPage<{ loaded: TimedLoad }>(page, { task: 'load', ...request });
   const peaks = stop();
   await page.close();
-  return { ...loaded, megabytesPerSecond: loaded.bytes / 1e6 / loaded.weightsSeconds, peaks };
+  return peaks;
 }
 
 /** A hub's listing of the repository. */
@@ -58,9 +60,13 @@ const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(2)} GB`;
 const heapText = ({ script, buffers, both }: HeapPeak) =>
   `${megabytes(both)} (script ${megabytes(script)}, buffers ${megabytes(buffers)})`;
 
-function describe(name: string, run: Awaited<ReturnType<typeof measure>>): string {
+/** A load with its times, and the memory of another that was like it. */
+type Run = TimedLoad & { peaks: Peaks };
+
+function describe(name: string, run: Run): string {
   const { page, workers, resident } = run.peaks;
-  const speed = `weights at ${run.megabytesPerSecond.toFixed(0)} MB/s, ${megabytes(run.cachedBytes)} from storage`;
+  const rate = run.bytes / 1e6 / run.weightsSeconds;
+  const speed = `weights at ${rate.toFixed(0)} MB/s, ${megabytes(run.cachedBytes)} from storage`;
   return [
     `${name}: ${run.seconds.toFixed(1)} s, ${speed}`,
     `  peak heap   worker ${heapText(workers)}, page ${heapText(page)}`,
@@ -71,49 +77,84 @@ function describe(name: string, run: Awaited<ReturnType<typeof measure>>): strin
   ].join('\n');
 }
 
-function serveModel(model: Synthetic, asHub: boolean): Promise<Served> {
-  const listing: Record<string, Handler> = asHub
-    ? { [`/api/models/${REPOSITORY}/revision/main`]: listingOf(model.sha256()) }
-    : {};
-  return serve({ mounts: PAGE_MOUNTS, handlers: { ...model.handlers, ...listing, '/': blankPage('/tools.js') } });
+/** Both loads in a browser of their own, or the first alone. */
+interface Loads {
+  server: Served;
+  request: LoadRequest;
+  backend: 'webgpu' | 'cpu';
+  times: number;
 }
 
-async function measureTwice(flags: Values<typeof FLAGS>, context: BrowserContext, profile: string) {
+async function timeLoads(bare: BareAnswers, { server, request, backend, times }: Loads): Promise<TimedLoad[]> {
+  return inProfile(async (profile) => {
+    const timed: TimedLoad[] = [];
+    for (let i = 0; i < times; i++) {
+      const asked = { task: 'load', ...request };
+      const { loaded } = await bare.ask<{ loaded: TimedLoad }>(server.url, profile, backend === 'webgpu', asked);
+      timed.push(loaded);
+    }
+    return timed;
+  });
+}
+
+async function watchLoads({ server, request, backend, times }: Loads): Promise<Peaks[]> {
+  return inProfile(async (profile) => {
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath: ensureChromium(),
+      headless: true,
+      args: chromiumFlags(process.env, backend === 'webgpu'),
+    });
+    try {
+      const peaks: Peaks[] = [];
+      for (let i = 0; i < times; i++) peaks.push(await watch(context, server.url, profile, request));
+      return peaks;
+    } finally {
+      await context.close();
+    }
+  });
+}
+
+/** A profile on disk: without one, Chromium keeps files in its own memory. */
+async function inProfile<T>(work: (profile: string) => Promise<T>): Promise<T> {
+  const profile = await mkdtemp(path.join(tmpdir(), 'vivace-load-'));
+  try {
+    return await work(profile);
+  } finally {
+    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function measure(flags: Values<typeof FLAGS>) {
   const prefix = flags.hub ? `/${REPOSITORY}/resolve/${COMMIT}/` : '/model/';
   const model = syntheticModel((flags.gb ?? 1) * 1e9, prefix, !flags['no-ranges']);
-  const server = await serveModel(model, flags.hub === true);
+  const listing: Record<string, Handler> = flags.hub
+    ? { [`/api/models/${REPOSITORY}/revision/main`]: listingOf(model.sha256()) }
+    : {};
+  const bare = bareAnswers('/tools.js');
+  const handlers = { ...model.handlers, ...listing, ...bare.handlers, '/': blankPage('/tools.js') };
+  const server = await serve({ mounts: PAGE_MOUNTS, handlers });
+  const backend = flags.backend ?? 'webgpu';
+  const load = { hubUrl: server.url, cache: !flags['no-cache'], backend };
+  const request: LoadRequest = { model: flags.hub ? `hf:${REPOSITORY}` : prefix, load };
   try {
-    const cache = !flags['no-cache'];
-    const load = { hubUrl: server.url, cache, backend: flags.backend ?? 'webgpu' };
-    const request: LoadRequest = { model: flags.hub ? `hf:${REPOSITORY}` : prefix, load };
-    const first = await measure(context, server.url, profile, request);
+    const loads: Loads = { server, request, backend, times: load.cache ? 2 : 1 };
+    const timed = await timeLoads(bare, loads);
     const sentBytes = model.sent();
-    const second = cache ? await measure(context, server.url, profile, request) : null;
-    return { bytes: model.bytes, sentBytes, sentAgainBytes: model.sent() - sentBytes, first, second };
+    const peaks = await watchLoads(loads);
+    return { bytes: model.bytes, sentBytes, runs: timed.map((run, i): Run => ({ ...run, peaks: peaks[i] })) };
   } finally {
     await server.close();
   }
 }
 
+const NAMES = ['from the server', 'from storage'];
+
 await runTool('npm run load-memory --', FLAGS, async (flags) => {
   await ensureBuilt();
-  // A profile on disk: without one, Chromium keeps files in its own memory.
-  const profile = await mkdtemp(path.join(tmpdir(), 'vivace-load-'));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: ensureChromium(),
-    headless: true,
-    args: chromiumFlags(process.env, flags.backend !== 'cpu'),
-  });
-  try {
-    const report = await measureTwice(flags, context, profile);
-    if (flags.json) return console.log(JSON.stringify(report));
-    const { bytes, sentBytes, sentAgainBytes, first, second } = report;
-    console.log(`${gigabytes(bytes)} on ${first.adapter ?? 'the CPU'}`);
-    console.log(describe('from the server', first));
-    if (second) console.log(describe('from storage', second));
-    console.log(`the server sent ${gigabytes(sentBytes)}, then ${gigabytes(sentAgainBytes)}`);
-  } finally {
-    await context.close();
-    await rm(profile, { recursive: true, force: true });
-  }
+  const report = await measure(flags);
+  if (flags.json) return console.log(JSON.stringify(report));
+  const { bytes, sentBytes, runs } = report;
+  console.log(`${gigabytes(bytes)} on ${runs[0].adapter ?? 'the CPU'}`);
+  for (const [i, run] of runs.entries()) console.log(describe(NAMES[i], run));
+  console.log(`the server sent ${gigabytes(sentBytes)} for ${runs.length === 1 ? 'one load' : 'both loads'}`);
 });
