@@ -23,11 +23,11 @@ const ALLOWED: Record<string, readonly string[]> = {
   cpu: ['grammar'],
   kernels: ['gpu'],
   // Loading a model checks each kernel against the textbook, and the cpu kernel is the textbook.
-  attention: ['gpu', 'cpu'],
+  attention: ['gpu', 'cpu', 'shared'],
   // Tables and small vectors that a load computes on the CPU come from the textbook (rope, dequantize).
-  model: ['gpu', 'kernels', 'attention', 'sampling', 'grammar', 'storage', 'cpu'],
+  model: ['gpu', 'kernels', 'attention', 'sampling', 'grammar', 'storage', 'cpu', 'shared'],
   tune: ['gpu', 'kernels', 'attention', 'model', 'cpu', 'shared'],
-  engine: ['text', 'storage', 'model', 'attention', 'gpu', 'cpu', 'sampling', 'grammar', 'tune'],
+  engine: ['text', 'storage', 'model', 'attention', 'gpu', 'cpu', 'sampling', 'grammar', 'tune', 'shared'],
   ui: ['engine', 'shared', 'words'],
   metrics: ['engine', 'shared', 'words'],
   embed: ['engine', 'shared', 'words', 'ui', 'metrics'],

@@ -1,7 +1,7 @@
 // Compiles a sibling by its name.
 
-import { arrived } from '../errors';
 import type { Gpu } from '../gpu/device';
+import { arrived } from '../shared/part';
 import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
 import { createFlashPrefill } from './flash_prefill';
 import { createFusedDecode } from './fused_decode';

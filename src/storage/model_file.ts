@@ -1,7 +1,8 @@
 // Opens a model from a URL, a hub repository or dropped files, and checks its headers and JSON. The storage room knows
 // no GPU and no page, and reads bytes only for the layers above.
 
-import { arrived, ModelFetchError, ModelFileError } from '../errors';
+import { ModelFetchError, ModelFileError } from '../errors';
+import { arrived } from '../shared/part';
 import { quoted } from './checks/bounds';
 import { firstPart } from './formats/split_gguf';
 import { SHARD_INDEX, WEIGHTS } from './formats/weight_names';

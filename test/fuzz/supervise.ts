@@ -4,6 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build, type Rolldown } from 'vite';
+import { allAtOnce } from '../../tools/lib/worker_plugin';
 import type { Failure, Limits, Outcomes, Task, WorkerInput, WorkerMessage } from './protocol';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -21,6 +22,7 @@ export async function bundleWorker(folder: string): Promise<string> {
     configFile: false,
     root: ROOT,
     logLevel: 'error',
+    plugins: [allAtOnce()],
     build: { write: false, ssr: path.join(ROOT, 'test/fuzz/worker.ts'), target: 'node20', minify: false },
     ssr: { noExternal: true, target: 'node' },
   });

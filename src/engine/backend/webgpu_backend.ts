@@ -2,7 +2,7 @@
 
 import { project } from '../../cpu/embedding';
 import type { Place } from '../../cpu/grammar';
-import { AttentionUnavailable, arrived, DeviceLostError, InvalidRequestError } from '../../errors';
+import { AttentionUnavailable, DeviceLostError, InvalidRequestError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, type ListAtStep, recordPass, type Step } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
@@ -13,6 +13,7 @@ import type { Llama } from '../../model/llama';
 import { type SampleEnd, sampleEnd, WHOLE_END } from '../../model/sampler';
 import { entryWords, LOGPROBS_RING, MAX_LOGPROBS, readLogprobs } from '../../sampling/logprobs';
 import { ALWAYS, GAVE_UP, type SamplingParams } from '../../sampling/sampling';
+import { arrived } from '../../shared/part';
 import { storeProfile } from '../../tune/profile_store';
 import { Witness } from '../../tune/witness';
 import type { AttentionChoice, Roofline, StepChoice, TuneOutcome } from '../protocol';

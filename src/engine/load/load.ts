@@ -1,6 +1,6 @@
 // Loads a model: opens its files, chooses backend, context and formats, and reports progress and warnings.
 
-import { AttentionUnavailable, arrived, InvalidRequestError, WebGpuUnavailableError } from '../../errors';
+import { AttentionUnavailable, InvalidRequestError, WebGpuUnavailableError } from '../../errors';
 import { Gpu } from '../../gpu/device';
 import { MOST_CONTROLS } from '../../grammar/control_bytes';
 import type { ModelConfig } from '../../model/config/config';
@@ -12,6 +12,7 @@ import { checkStep } from '../../model/step/step_choice';
 import { stepWeightBytes } from '../../model/step_bytes';
 import { type ModelTensors, resolveTensors } from '../../model/tensors';
 import { hasPlainMatrix } from '../../model/weights';
+import { arrived } from '../../shared/part';
 import { openCache } from '../../storage/cache/cache';
 import { resolveUrl } from '../../storage/hub/model_url';
 import { openModel } from '../../storage/model_file';

@@ -1,7 +1,8 @@
 // The page's hold on its worker: starts it, and finds out when it dies.
 
 import { type Remote, wrap } from 'comlink';
-import { type MissingPartError, VivaceError, WorkerError } from '../../errors';
+import { VivaceError, WorkerError } from '../../errors';
+import type { MissingPartError } from '../../shared/part';
 import type { AnswerForm } from '../../text/answer/answer_form';
 import { fromFailure } from '../failure';
 import type { LostMessage, PatienceMessage, WorkerApi } from '../protocol';

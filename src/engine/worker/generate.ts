@@ -1,7 +1,8 @@
 // The loop of one answer: runs the prompt, keeps steps in flight (ids_in_flight) and turns their ids into events
 // (answer). Knows no GPU: a backend queues steps and brings their ids back later. token_clock is the only clock.
 
-import { arrived, InvalidRequestError, NotFiniteError } from '../../errors';
+import { InvalidRequestError, NotFiniteError } from '../../errors';
+import { arrived } from '../../shared/part';
 import { createAnswerParser } from '../../text/answer/answer_parser';
 import { MOST_SHARED } from '../backend/backend';
 import type {

@@ -1,7 +1,8 @@
 // The worker's entry: passes messages to the model and back. One worker holds one model, and a load is its first call.
 
 import { type Endpoint, transfer } from 'comlink';
-import { arrived, InvalidRequestError } from '../../errors';
+import { InvalidRequestError } from '../../errors';
+import { arrived } from '../../shared/part';
 import { deleteModel, listModels } from '../../storage/cache/cached_models';
 import { inStores } from '../../storage/cache/watched_stores';
 import { deletePrompts } from '../../storage/prompts/prompt_store';

@@ -49,7 +49,7 @@ export class VivaceJson extends WordedElement {
   static override styles = [
     codeColorStyles,
     css`
-      :host { display: block; direction: ltr; text-align: start; font: 400 0.9em / 1.55 ui-monospace, monospace; overflow-wrap: anywhere; }
+      :host { display: block; direction: ltr; text-align: start; font: var(--v-size) / 1.5 var(--v-mono); overflow-wrap: anywhere; }
       ul { list-style: none; margin: 0; padding-inline-start: 1.3em; }
       ul.top { padding: 0; }
       summary { cursor: pointer; border-radius: 4px; }
