@@ -80,9 +80,9 @@ describe('a bare page with one tag', () => {
   });
 
   test('sends the page every event', async () => {
-    expect(await heard('open')).toHaveLength(1);
-    expect(await heard('ready')).toHaveLength(1);
-    expect(await heard('error')).toEqual([]);
+    await expect.poll(() => heard('open')).toHaveLength(1);
+    await expect.poll(() => heard('ready')).toHaveLength(1);
+    await expect.poll(() => heard('error')).toEqual([]);
     const messages = (await heard('message')) as { role: string; content: string }[];
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
     expect(messages[0]?.content).toBe('Tell me a story about a fox');
@@ -133,10 +133,10 @@ describe('a bare page with one tag', () => {
     await page.getByTestId('prompt').focus();
     await page.keyboard.press('Escape');
     await expect.poll(() => page.getByTestId('window').isVisible(), SOON).toBe(false);
-    expect(await focused()).toBe('launcher');
+    await expect.poll(() => focused()).toBe('launcher');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.getByTestId('prompt').evaluate((field) => field.matches(':focus')), SOON).toBe(true);
-    expect(await stateOf(lastAnswer(page))).toBe('done');
+    await expect.poll(() => stateOf(lastAnswer(page))).toBe('done');
   });
 
   test("fills a phone's screen without sideways scrolling, and closes", async () => {
@@ -367,11 +367,12 @@ describe('unusual pages', () => {
     await page.getByTestId('launcher').focus();
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Tab');
-    const launcher = await page.getByTestId('launcher').evaluate((button) => {
-      const { borderTopWidth, outlineStyle, outlineWidth } = getComputedStyle(button);
-      return [borderTopWidth, outlineStyle, outlineWidth];
-    });
-    expect(launcher).toEqual(['2px', 'solid', '3px']);
+    const launcher = () =>
+      page.getByTestId('launcher').evaluate((button) => {
+        const { borderTopWidth, outlineStyle, outlineWidth } = getComputedStyle(button);
+        return [borderTopWidth, outlineStyle, outlineWidth];
+      });
+    await expect.poll(launcher).toEqual(['2px', 'solid', '3px']);
     await page.context().close();
   });
 

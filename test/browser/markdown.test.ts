@@ -79,7 +79,7 @@ test('a selection copies the source of a formula once', async () => {
 test('a footnote takes the focus, and gives it back', async () => {
   await text().getByRole('button', { name: 'Footnote 1' }).click();
   const focused = () => text().evaluate((element) => (element.getRootNode() as ShadowRoot).activeElement?.className);
-  expect(await focused()).toBe('note-back');
+  await expect.poll(() => focused()).toBe('note-back');
   await page.keyboard.press('Enter');
-  expect(await focused()).toBe('note');
+  await expect.poll(() => focused()).toBe('note');
 });

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ROOT } from '../../tools/lib/ensure.mjs';
 import { type Served, serve } from '../../tools/lib/serve';
 import {
+  answers as answersOf,
   ended,
   lastAnswer,
   openSite,
@@ -104,7 +105,9 @@ async function briefly(): Promise<void> {
 }
 
 async function answers(): Promise<void> {
+  const before = await answersOf(page).count();
   await send(page, 'Tell me a story about a brave cat');
+  await expect.poll(() => answersOf(page).count()).toBeGreaterThan(before); // else the end is that of the one before
   expect(await ended(page)).toBe('done');
   await expect.poll(async () => (await textOf(lastAnswer(page))).length).toBeGreaterThan(3);
 }

@@ -56,8 +56,8 @@ describe('one visit, and the next', () => {
     await setting(page, 'temperature', '0');
     await setting(page, 'maxTokens', '8');
     before = await attentionOf(page, 'reason');
-    expect(await attentionOf(page, 'prefill')).toMatch(/^\w+$/);
-    expect(await attentionOf(page, 'decode')).toMatch(/^\w+$/);
+    await expect.poll(() => attentionOf(page, 'prefill')).toMatch(/^\w+$/);
+    await expect.poll(() => attentionOf(page, 'decode')).toMatch(/^\w+$/);
     expect(before).toContain('not tuned');
   });
 
@@ -76,7 +76,7 @@ describe('one visit, and the next', () => {
           .querySelector('vivace-metrics')
           ?.shadowRoot?.activeElement?.shadowRoot?.activeElement?.textContent?.trim(),
       );
-    expect(await focused()).toBe('Cancel');
+    await expect.poll(() => focused()).toBe('Cancel');
   });
 
   test('a question during tuning waits, and is answered once the tuning is canceled', async () => {
@@ -89,8 +89,8 @@ describe('one visit, and the next', () => {
     await page.getByTestId('cancel-tuning').click();
     expect(await ended(page)).toBe('done');
     await expect.poll(() => page.getByTestId('tuning').count()).toBe(0);
-    expect(await outcome(page)).toMatch(/^Canceled after \d+ of \d+/);
-    expect(await attentionOf(page, 'reason')).toBe(before);
+    await expect.poll(() => outcome(page)).toMatch(/^Canceled after \d+ of \d+/);
+    await expect.poll(() => attentionOf(page, 'reason')).toBe(before);
     await expect.poll(() => panel(page).getAttribute('data-points')).toBe('7');
   });
 
@@ -109,7 +109,7 @@ describe('one visit, and the next', () => {
   }, async () => {
     const { page } = visited;
     await tune(page).waitFor({ timeout: TUNED_WITHIN_MS });
-    expect(await outcome(page)).toBe('Kept for this GPU and browser; used from now on.');
+    await expect.poll(() => outcome(page)).toBe('Kept for this GPU and browser; used from now on.');
     const table = page.getByTestId('tune-prefill');
     for (const letter of 'ABCDEFGH') {
       const cells = await table.locator(`tr[data-candidate=${letter}] td`).allTextContents();
@@ -124,7 +124,7 @@ describe('one visit, and the next', () => {
       await expect.poll(() => textOf(length.locator('summary'))).toMatch(/^\d[\d,]* keys\s+\w+\s+[\d.]+ ms$/);
       await expect.poll(() => length.locator('tr.winner').count()).toBe(1);
     }
-    expect(await attentionOf(page, 'reason')).toContain('tuned on this GPU');
+    await expect.poll(() => attentionOf(page, 'reason')).toContain('tuned on this GPU');
   });
 
   test('matrix products follow, by shape, each with its winner', async () => {
@@ -173,12 +173,14 @@ describe('one visit, and the next', () => {
     const found = [await attentionOf(page, 'prefill'), await attentionOf(page, 'decode')];
     await page.reload();
     await ready(page);
-    expect(await attentionOf(page, 'reason')).toContain('tuned on this GPU');
-    expect([await attentionOf(page, 'prefill'), await attentionOf(page, 'decode')]).toEqual(found);
+    await expect.poll(() => attentionOf(page, 'reason')).toContain('tuned on this GPU');
+    await expect
+      .poll(async () => [await attentionOf(page, 'prefill'), await attentionOf(page, 'decode')])
+      .toEqual(found);
     await setting(page, 'maxTokens', '8');
     await send(page, 'Tell me a story about a cat');
     expect(await ended(page)).toBe('done');
-    expect(await attentionOf(page, 'reason')).toContain('tuned on this GPU');
+    await expect.poll(() => attentionOf(page, 'reason')).toContain('tuned on this GPU');
   });
 
   test('during an answer the button is disabled with the reason', async () => {
