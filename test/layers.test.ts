@@ -33,6 +33,8 @@ const ALLOWED: Record<string, readonly string[]> = {
   embed: ['engine', 'shared', 'words', 'ui', 'metrics'],
   // Types of the engine alone: the bundles of this room take an engine that the page has.
   api: ['engine', 'shared'],
+  // An engine that is a server somewhere else. Types of the engine, its options and the statistics of gaps.
+  remote: ['engine', 'shared'],
 };
 
 /** The doors of each sub-room: its only files that other folders may import. */
@@ -158,7 +160,7 @@ const IMPORTERS: Record<string, readonly string[]> = {
  * Rooms that only listen to the engine: they may import the files of src/engine itself, its boundary, but none of its
  * sub-rooms.
  */
-const CLIENTS = ['ui', 'metrics', 'embed', 'api'];
+const CLIENTS = ['ui', 'metrics', 'embed', 'api', 'remote'];
 
 /** Rooms with GPU code, and the folders of their shaders. */
 const TWIN_ROOMS: Record<string, string> = { kernels: 'shaders', attention: 'shaders/attention', tune: 'shaders/tune' };

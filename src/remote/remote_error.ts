@@ -1,0 +1,47 @@
+// What goes wrong with a server, as typed errors. No message holds a key.
+
+import { VivaceError } from '../errors';
+
+/**
+ * - `server-unreachable`: no answer at all. The server is off, the address is wrong, it redirects, or it does not let
+ *   pages of this origin read its answers (CORS).
+ * - `server-key`: it wants another key (401, 403).
+ * - `server-busy`: it answered 429 or 503 until no try was left.
+ * - `server-failed`: it answered another error, at once or in the middle of an answer.
+ * - `server-answer`: its answer is none of this interface, or larger than any should be.
+ * - `server-silent`: it sent nothing for too long.
+ * - `server-cut`: its answer ended too early.
+ */
+export type RemoteCode =
+  | 'server-unreachable'
+  | 'server-key'
+  | 'server-busy'
+  | 'server-failed'
+  | 'server-answer'
+  | 'server-silent'
+  | 'server-cut';
+
+/** Codes of errors that repeat until the server or the address changes. */
+const LASTING: readonly RemoteCode[] = ['server-key', 'server-answer'];
+
+interface Details {
+  status?: number;
+  /** The time that the server asks for before the next try. */
+  retryAfterMs?: number;
+  canRetry?: boolean;
+}
+
+/** The server did not answer as it should. */
+export class RemoteError extends VivaceError {
+  declare readonly code: RemoteCode;
+  /** Null where no answer came. */
+  readonly status: number | null;
+  readonly retryAfterMs: number | null;
+
+  constructor(code: RemoteCode, message: string, { status, retryAfterMs, canRetry }: Details = {}) {
+    super(code, message, { canRetry: canRetry ?? !LASTING.includes(code) });
+    this.name = 'RemoteError'; // a bundle renames the class
+    this.status = status ?? null;
+    this.retryAfterMs = retryAfterMs ?? null;
+  }
+}
