@@ -8,7 +8,7 @@ import type { RuleStates } from './follow';
 import type { Grammar } from './grammar';
 import { type Fuel, MAX_EDGES, MAX_PUSHED, MAX_STACK, MAX_STATES } from './limits';
 import { shown } from './shown';
-import type { State } from './subset';
+import type { Call, State } from './subset';
 
 /** Null where no document can end. */
 export function link(grammar: Grammar, rules: RuleStates, firsts: FirstBytes, fuel: Fuel): Automaton | null {
@@ -39,15 +39,15 @@ export function link(grammar: Grammar, rules: RuleStates, firsts: FirstBytes, fu
         table.fill(edgeOf(entries.at(rule, next)), row + cutAt[first], row + cutAt[last + 1]);
       }
       if (state.calls.length === 0) continue;
-      for (const [c, byte] of cuts.entries()) {
-        const entry = table[row + c] === NO_EDGE ? entries.step(rule, state, byte) : null;
+      for (let c = 0; c < nCuts; c++) {
+        const entry = table[row + c] === NO_EDGE ? entries.step(rule, state, cuts[c]) : null;
         if (entry) table[row + c] = edgeOf(entry);
       }
     }
   }
   const need = needsOf(table, accepts, nCuts, pushes, fuel);
   if (need[0] > MAX_STACK) return null;
-  for (const [i, edge] of table.entries()) if (needOf(edge, need, pushes) > MAX_STACK) table[i] = NO_EDGE;
+  for (let i = 0; i < table.length; i++) if (needOf(table[i], need, pushes) > MAX_STACK) table[i] = NO_EDGE;
   return { nStates, nPushes: pushes.rows.length, pushes: pushes.packed(), ...packed(table, need, accepts, cuts) };
 }
 
@@ -69,10 +69,11 @@ function cutsOf(rules: RuleStates): number[] {
 /** Lists of states to push, each once. */
 class PushRows {
   readonly rows: (readonly number[])[] = [[]];
-  private readonly ids = new Map<string, number>([['', 0]]);
+  private readonly ids = new Map<string | number, number>();
 
   idOf(states: readonly number[], name: string): number {
-    const key = states.join();
+    if (states.length === 0) return 0;
+    const key = states.length === 1 ? states[0] : states.join();
     const id = this.ids.get(key) ?? this.rows.length;
     if (id < this.rows.length) return id;
     if (states.length > MAX_PUSHED || id > 0xffff) {
@@ -115,11 +116,16 @@ class Entries {
 
   /** Where a byte leads from a state of a rule. Null: nowhere. */
   step(rule: number, state: State, byte: number): Entry | null {
-    const edge = state.edges.find(({ first, last }) => first <= byte && byte <= last);
-    if (edge) return this.at(rule, edge.next);
-    const call = state.calls.find((one) => this.firsts.first[one.rule][byte] !== 0);
-    const entry = call ? this.enter(call.rule, byte) : null;
-    if (!call || !entry) return null;
+    for (const { first, last, next } of state.edges) if (first <= byte && byte <= last) return this.at(rule, next);
+    for (const call of state.calls) {
+      if (this.firsts.first[call.rule][byte] !== 0) return this.called(rule, call, byte);
+    }
+    return null;
+  }
+
+  private called(rule: number, call: Call, byte: number): Entry | null {
+    const entry = this.enter(call.rule, byte);
+    if (!entry) return null;
     const back = this.at(rule, call.next);
     if (back.isOver) return entry; // the last thing in its rule
     if (entry.isOver) return back;
@@ -159,14 +165,14 @@ function needsOf(
   fuel: Fuel,
 ): number[] {
   const need: number[] = accepts.map((accepted) => (accepted ? 0 : NEVER_ENDS));
+  const { edges, starts } = unlikeEdges(table, nCuts);
   // Edges mostly lead to later states, so that one round from the end settles most.
   for (let isSettled = false; !isSettled; ) {
     isSettled = true;
-    fuel.spend(table.length / 4);
+    fuel.spend(edges.length);
     for (let state = accepts.length - 1; state >= 0; state--) {
-      for (let at = state * nCuts; at < (state + 1) * nCuts; at++) {
-        if (table[at] === NO_EDGE || (at > state * nCuts && table[at] === table[at - 1])) continue;
-        const least = needOf(table[at], need, pushes);
+      for (let i = starts[state]; i < starts[state + 1]; i++) {
+        const least = needOf(edges[i], need, pushes);
         if (least >= need[state]) continue;
         need[state] = least;
         isSettled = false;
@@ -176,13 +182,27 @@ function needsOf(
   return need;
 }
 
+/** The edges of each state, less those that are like the one before. */
+function unlikeEdges(table: Uint32Array, nCuts: number): { edges: number[]; starts: number[] } {
+  const edges: number[] = [];
+  const starts = [0];
+  for (let row = 0; row < table.length; row += nCuts) {
+    for (let at = row; at < row + nCuts; at++) {
+      if (table[at] !== NO_EDGE && (at === row || table[at] !== table[at - 1])) edges.push(table[at]);
+    }
+    starts.push(edges.length);
+  }
+  return { edges, starts };
+}
+
 /** The places of the stack that an edge takes. A state that is pushed returns when the stack is down to it. */
 function needOf(edge: number, need: readonly number[], pushes: PushRows): number {
   if (edge === NO_EDGE) return NEVER_ENDS;
   const pushed = pushes.rows[edge >>> 16];
   if (pushed.length === 0) return need[edge & 0xffff];
-  const returns = pushed.map((state, depth) => depth + need[state]);
-  return Math.max(pushed.length + need[edge & 0xffff], ...returns);
+  let most = pushed.length + need[edge & 0xffff];
+  for (let depth = 0; depth < pushed.length; depth++) most = Math.max(most, depth + need[pushed[depth]]);
+  return most;
 }
 
 /** Joins columns that are alike into classes, and packs the needs. */

@@ -15,7 +15,7 @@ interface Edge {
   readonly next: number;
 }
 
-interface Call {
+export interface Call {
   readonly rule: number;
   /** Where to go on when the rule has ended. */
   readonly next: number;
