@@ -14,14 +14,14 @@ const ALLOWED: Record<string, readonly string[]> = {
   // The service worker of the page, a program of its own.
   shell: [],
   words: [],
-  gpu: [],
+  gpu: ['shared'],
   text: ['shared'],
   storage: ['shared'],
   sampling: [],
   // A constraint on the answer, from its text to the tables that a kernel walks.
   grammar: ['shared'],
   cpu: ['grammar'],
-  kernels: ['gpu'],
+  kernels: ['gpu', 'shared'],
   // Loading a model checks each kernel against the textbook, and the cpu kernel is the textbook.
   attention: ['gpu', 'cpu', 'shared'],
   // Tables and small vectors that a load computes on the CPU come from the textbook (rope, dequantize).
@@ -139,9 +139,9 @@ const DOORS: Record<string, readonly string[]> = {
     'shared_styles',
   ],
   'ui/turn': ['turn', 'turn_editor'],
-  'words/de': ['all', 'bench', 'chat', 'errors', 'kept', 'panel'],
+  'words/de': ['all', 'bench', 'chat', 'errors', 'kept', 'panel', 'reasons'],
   'words/en': ['bench', 'catalogue', 'chat', 'errors', 'figures', 'kept', 'page', 'panel'],
-  'words/ja': ['all', 'bench', 'chat', 'errors', 'kept', 'panel'],
+  'words/ja': ['all', 'bench', 'chat', 'errors', 'kept', 'panel', 'reasons'],
 };
 
 /** Folders that never import one another. */

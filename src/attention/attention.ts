@@ -6,6 +6,7 @@ import { AttentionUnavailable } from '../errors';
 import type { Bindable } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
+import { type Reason, why } from '../shared/why';
 
 /** `k` and `v` are caches (nKvHeads, contextLength, headDim) of one layer. */
 export interface AttentionShape {
@@ -100,14 +101,14 @@ const MAX_HEAD_DIM = 256;
 
 export function checkShape(name: AttentionName, shape: AttentionShape): void {
   const { nHeads, nKvHeads, headDim, scale, softcap } = shape;
-  check(name, nHeads % nKvHeads === 0, `${nHeads} query heads do not share ${nKvHeads} key heads evenly`);
-  check(name, headDim % 8 === 0, `head_dim ${headDim} is no multiple of 8`);
-  check(name, headDim <= MAX_HEAD_DIM, `head_dim ${headDim} is above ${MAX_HEAD_DIM}`);
-  check(name, isFactor(scale), `the scale of its scores, ${scale}, is no positive number of 32 bits`);
+  check(name, nHeads % nKvHeads === 0, why`${nHeads} query heads do not share ${nKvHeads} key heads evenly`);
+  check(name, headDim % 8 === 0, why`head_dim ${headDim} is no multiple of 8`);
+  check(name, headDim <= MAX_HEAD_DIM, why`head_dim ${headDim} is above ${MAX_HEAD_DIM}`);
+  check(name, isFactor(scale), why`the scale of its scores, ${scale}, is no positive number of 32 bits`);
   check(
     name,
     softcap === null || isFactor(softcap),
-    `the cap of its scores, ${softcap}, is no positive number of 32 bits`,
+    why`the cap of its scores, ${softcap}, is no positive number of 32 bits`,
   );
 }
 
@@ -123,23 +124,23 @@ export function mergeParameters<Parameter extends string>(
   given: Record<string, number>,
 ): Record<Parameter, number> {
   for (const [key, value] of Object.entries(given)) {
-    check(name, key in defaults, `it has no parameter ${key}, only ${Object.keys(defaults).join(', ')}`);
-    check(name, Number.isInteger(value) && value > 0, `${key} ${value} is no positive whole number`);
+    check(name, key in defaults, why`it has no parameter ${key}, only ${Object.keys(defaults).join(', ')}`);
+    check(name, Number.isInteger(value) && value > 0, why`${key} ${value} is no positive whole number`);
   }
   return { ...defaults, ...given };
 }
 
 export function checkLimits(name: AttentionName, limits: AttentionLimits, threads: number, bytes: number): void {
   const { maxComputeInvocationsPerWorkgroup: most, maxComputeWorkgroupStorageSize: memory } = limits;
-  check(name, threads <= most, `it needs ${threads} invocations in a workgroup, this GPU grants ${most}`);
-  check(name, bytes <= memory, `it needs ${bytes} bytes of workgroup memory, this GPU grants ${memory}`);
+  check(name, threads <= most, why`it needs ${threads} invocations in a workgroup, this GPU grants ${most}`);
+  check(name, bytes <= memory, why`it needs ${bytes} bytes of workgroup memory, this GPU grants ${memory}`);
 }
 
 export function checkScratch(name: AttentionName, limits: AttentionLimits, bytes: number): void {
   const { maxStorageBufferBindingSize: most } = limits;
-  check(name, bytes <= most, `it needs ${bytes} bytes of scratch memory in one binding, this GPU grants ${most}`);
+  check(name, bytes <= most, why`it needs ${bytes} bytes of scratch memory in one binding, this GPU grants ${most}`);
 }
 
-export function check(name: AttentionName, holds: boolean, reason: string): void {
+export function check(name: AttentionName, holds: boolean, reason: Reason): void {
   if (!holds) throw new AttentionUnavailable(name, reason);
 }

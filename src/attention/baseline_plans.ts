@@ -1,5 +1,6 @@
 // Limits, parameters and memory of the siblings in baselines.ts, which a choice asks for without compiling them.
 
+import { why } from '../shared/why';
 import {
   type AttentionLimits,
   type AttentionPlan,
@@ -36,12 +37,16 @@ export function planChunked(
   };
   const parameters = mergeParameters('chunked', defaults, given);
   const { CHUNK, WORKGROUP } = parameters;
-  check('chunked', CHUNK <= maxTokens, `CHUNK ${CHUNK} is above the ${maxTokens} tokens of a pass`);
+  check('chunked', CHUNK <= maxTokens, why`CHUNK ${CHUNK} is above the ${maxTokens} tokens of a pass`);
   checkScratch('chunked', limits, CHUNK * tokenBytes);
   const derived = { TILE_QUADS: 4, PARTS: 16 };
   const quads = headDim / 4;
   const least = Math.max(quads, derived.PARTS);
-  check('chunked', WORKGROUP >= least, `WORKGROUP ${WORKGROUP} is below the ${least} that head_dim ${headDim} needs`);
+  check(
+    'chunked',
+    WORKGROUP >= least,
+    why`WORKGROUP ${WORKGROUP} is below the ${least} that head_dim ${headDim} needs`,
+  );
   checkLimits('chunked', limits, WORKGROUP, 16 * Math.floor(WORKGROUP / quads) * (2 * quads + 1));
   return { parameters, derived, scratchBytes: CHUNK * tokenBytes + Math.ceil(maxTokens / CHUNK) * PART_BYTES };
 }
@@ -67,10 +72,10 @@ export function planEager(
   };
   const parameters = mergeParameters('eager', defaults, given);
   const { HEADS, WORKGROUP } = parameters;
-  check('eager', HEADS <= nHeads, `HEADS ${HEADS} is above ${nHeads}`);
+  check('eager', HEADS <= nHeads, why`HEADS ${HEADS} is above ${nHeads}`);
   checkScratch('eager', limits, HEADS * headBytes);
   const derived = { TILE_TOKENS: 16, PARTS: 16 };
-  check('eager', WORKGROUP >= derived.PARTS, `WORKGROUP ${WORKGROUP} is below ${derived.PARTS}`);
+  check('eager', WORKGROUP >= derived.PARTS, why`WORKGROUP ${WORKGROUP} is below ${derived.PARTS}`);
   checkLimits('eager', limits, WORKGROUP, 4 * (WORKGROUP + derived.PARTS));
   return { parameters, derived, scratchBytes: HEADS * headBytes + Math.ceil(nHeads / HEADS) * PART_BYTES };
 }
@@ -82,7 +87,11 @@ export function planCpu(
   given: Record<string, number> = {},
 ): AttentionPlan<never> {
   checkShape('cpu', shape);
-  check('cpu', Object.keys(given).length === 0, `it has no parameters, so no ${Object.keys(given).join(', ')} either`);
+  check(
+    'cpu',
+    Object.keys(given).length === 0,
+    why`it has no parameters, so no ${Object.keys(given).join(', ')} either`,
+  );
   const { nHeads, maxTokens, contextLength } = shape;
   return { parameters: {}, derived: {}, scratchBytes: rowBytes(shape, maxTokens * nHeads, contextLength) };
 }

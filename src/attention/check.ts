@@ -6,6 +6,7 @@ import { VivaceError } from '../errors';
 import type { Bindable } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import { CommandList, type Step } from '../gpu/kernel';
+import { quoted, type Reason, why } from '../shared/why';
 import type { AttentionKernel, AttentionShape } from './attention';
 
 /** The buffers of one layer: q, out (maxTokens, nHeads, headDim) in f32; k and v are its caches. */
@@ -45,7 +46,7 @@ export async function checkAttention(
   shape: AttentionShape,
   buffers: AttentionBuffers,
   nTokens: number,
-): Promise<string | null> {
+): Promise<Reason | null> {
   const step = checkedStep(shape, nTokens);
   const pass = makePass(shape, step);
   const size = pass.q.length;
@@ -56,9 +57,9 @@ export async function checkAttention(
   try {
     await runOnce(gpu, kernel, buffers, step, checkedWindow(shape, step));
     const out = new Float32Array(await gpu.read(buffers.out, 4 * size));
-    return gpu.failure?.message ?? compare(out, pass, shape, step);
+    return gpu.failure ? quoted(gpu.failure.message) : compare(out, pass, shape, step);
   } catch (error) {
-    if (error instanceof VivaceError) return error.message;
+    if (error instanceof VivaceError) return quoted(error.message);
     throw error;
   }
 }
@@ -181,11 +182,11 @@ function seenKeys(own: number, kvLen: number, window: number | null, causal: boo
 /**
  * Every element must be written; where the textbook would take too long, it computes every stride-th head of a token.
  */
-function compare(out: Float32Array, pass: Pass, shape: AttentionShape, { position, nTokens }: Step): string | null {
+function compare(out: Float32Array, pass: Pass, shape: AttentionShape, { position, nTokens }: Step): Reason | null {
   const { nHeads, nKvHeads, headDim, scale, softcap, causal = true } = shape;
   const window = checkedWindow(shape, { position, nTokens });
   const missing = out.findIndex(Number.isNaN);
-  if (missing >= 0) return `element ${missing} of its outputs is not a number`;
+  if (missing >= 0) return why`element ${missing} of its outputs is not a number`;
   const group = nHeads / nKvHeads;
   const head = { nHeads: 1, nKvHeads: 1, headDim, scale, softcap };
   const stride = Math.ceil((2 * out.length * (position + nTokens)) / TEXTBOOK_WORK);
@@ -211,8 +212,5 @@ function compare(out: Float32Array, pass: Pass, shape: AttentionShape, { positio
   }
   if (worst.error <= BOUND) return null;
   const [error, got, want] = [worst.error, out[worst.at], worst.want].map((x) => Number(x.toPrecision(3)));
-  return (
-    `its outputs differ from the textbook by ${error} of the largest value ` +
-    `(element ${worst.at}: ${got} instead of ${want})`
-  );
+  return why`its outputs differ from the textbook by ${error} of the largest value (element ${worst.at}: ${got} instead of ${want})`;
 }

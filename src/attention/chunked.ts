@@ -3,6 +3,7 @@
 import wgsl from '../../shaders/attention/chunked.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
+import { why } from '../shared/why';
 import { type AttentionKernel, type AttentionShape, attentionLimits, check } from './attention';
 import { planChunked } from './baseline_plans';
 import { createScored } from './scored';
@@ -49,7 +50,7 @@ export async function createChunked(
       const groups = scored.bind(q, k, v, out, window);
       return {
         record(list, nTokens) {
-          check(NAME, nTokens <= maxTokens, `its chunks hold ${maxTokens} tokens, not ${nTokens}`);
+          check(NAME, nTokens <= maxTokens, why`its chunks hold ${maxTokens} tokens, not ${nTokens}`);
           for (let i = 0; i * CHUNK < nTokens; i++) recordChunk(list, groups[i], Math.min(CHUNK, nTokens - i * CHUNK));
         },
       };

@@ -7,6 +7,7 @@ import tileReduceSubgroups from '../../shaders/attention/lib/tile_reduce_subgrou
 import tileReduceTree from '../../shaders/attention/lib/tile_reduce_tree.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import type { BindingKind } from '../gpu/kernel';
+import { why } from '../shared/why';
 import {
   type AttentionLimits,
   type AttentionName,
@@ -71,9 +72,9 @@ export function checkTiles(
   const group = shape.nHeads / shape.nKvHeads;
   const octs = shape.headDim / 8;
   const isPower = WORKGROUP >= MIN_PARTS && Number.isInteger(Math.log2(WORKGROUP));
-  check(name, isPower, `WORKGROUP ${WORKGROUP} is no power of two from ${MIN_PARTS} up`);
-  check(name, WORKGROUP >= octs, `head_dim ${shape.headDim} needs a WORKGROUP of ${octs} or more, not ${WORKGROUP}`);
-  check(name, HEADS <= Math.min(group, MAX_HEADS), `HEADS ${HEADS} is above ${Math.min(group, MAX_HEADS)}`);
+  check(name, isPower, why`WORKGROUP ${WORKGROUP} is no power of two from ${MIN_PARTS} up`);
+  check(name, WORKGROUP >= octs, why`head_dim ${shape.headDim} needs a WORKGROUP of ${octs} or more, not ${WORKGROUP}`);
+  check(name, HEADS <= Math.min(group, MAX_HEADS), why`HEADS ${HEADS} is above ${Math.min(group, MAX_HEADS)}`);
   checkLimits(name, limits, WORKGROUP, tileBytes(shape, { WORKGROUP, HEADS }));
 }
 

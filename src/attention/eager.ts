@@ -3,6 +3,7 @@
 import wgsl from '../../shaders/attention/eager.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
+import { why } from '../shared/why';
 import { type AttentionKernel, type AttentionShape, attentionLimits, check } from './attention';
 import { planEager } from './baseline_plans';
 import { createScored } from './scored';
@@ -51,7 +52,7 @@ export async function createEager(
       const groups = scored.bind(q, k, v, out, window);
       return {
         record(list, nTokens) {
-          check(NAME, nTokens <= maxTokens, `its scores hold ${maxTokens} tokens, not ${nTokens}`);
+          check(NAME, nTokens <= maxTokens, why`its scores hold ${maxTokens} tokens, not ${nTokens}`);
           groups.forEach((group, i) => {
             recordSlab(list, group, Math.min(HEADS, nHeads - i * HEADS), nTokens);
           });

@@ -3,6 +3,7 @@
 import wgsl from '../../shaders/attention/flash_prefill.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { createKernel } from '../gpu/kernel';
+import { why } from '../shared/why';
 import {
   type AttentionKernel,
   type AttentionLimits,
@@ -45,12 +46,16 @@ export function planFlashPrefill(
   const defaults = { BLOCK_M: rows, BLOCK_N: keys, DV_TILE, ROWS: rowsEach, KEYS: keysEach };
   const parameters = mergeParameters(NAME, defaults, given);
   for (const block of ['BLOCK_M', 'BLOCK_N', 'DV_TILE', 'ROWS'] as const) {
-    check(NAME, parameters[block] % 4 === 0, `${block} ${parameters[block]} is no multiple of 4`);
+    check(NAME, parameters[block] % 4 === 0, why`${block} ${parameters[block]} is no multiple of 4`);
   }
   const { BLOCK_M, BLOCK_N, ROWS, KEYS } = parameters;
-  check(NAME, BLOCK_M % ROWS === 0, `ROWS ${ROWS} does not divide BLOCK_M ${BLOCK_M}`);
-  check(NAME, BLOCK_N % KEYS === 0, `KEYS ${KEYS} does not divide BLOCK_N ${BLOCK_N}`);
-  check(NAME, headDim % parameters.DV_TILE === 0, `DV_TILE ${parameters.DV_TILE} does not divide head_dim ${headDim}`);
+  check(NAME, BLOCK_M % ROWS === 0, why`ROWS ${ROWS} does not divide BLOCK_M ${BLOCK_M}`);
+  check(NAME, BLOCK_N % KEYS === 0, why`KEYS ${KEYS} does not divide BLOCK_N ${BLOCK_N}`);
+  check(
+    NAME,
+    headDim % parameters.DV_TILE === 0,
+    why`DV_TILE ${parameters.DV_TILE} does not divide head_dim ${headDim}`,
+  );
   const stage = stageOf(headDim, parameters);
   checkLimits(NAME, limits, stage.threads, stage.bytes);
   return { parameters, derived: stage.derived, scratchBytes: 0 };

@@ -3,6 +3,7 @@
 
 import { AttentionUnavailable, GpuMemoryError, GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
+import { quoted, type Reason, why } from '../shared/why';
 import { type AttentionKernel, type AttentionName, type AttentionShape, attentionLimits } from './attention';
 import { type AttentionBuffers, checkAttention } from './check';
 import { createAttention } from './create';
@@ -48,7 +49,7 @@ export class PreparedAttention {
   }
 
   /** Which sibling decodes at which length, and why, as a fragment of a sentence for people. */
-  get reason(): string {
+  get reason(): Reason {
     const all = [this.prefill, ...this.decode].map(({ selected }) => selected);
     return explain(
       [...describeDecode(this.decode), ...all.map(({ rule }) => rule)],
@@ -212,7 +213,7 @@ function describeSetAside(broken: ReadonlyMap<AttentionName, string>, all: reado
  * A phrase like "fused_decode up to 256 keys, then split_kv_decode (4 to 64 splits)"; empty for a single unsplit
  * sibling.
  */
-function describeDecode(decode: readonly Ready[]): string[] {
+function describeDecode(decode: readonly Ready[]): Reason[] {
   const parts: { name: AttentionName; upTo: number; splits: number[] }[] = [];
   for (const [i, { selected }] of decode.entries()) {
     const last = parts.at(-1);
@@ -224,11 +225,11 @@ function describeDecode(decode: readonly Ready[]): string[] {
   if (parts.length === 1 && parts[0].splits.length === 0) return [];
   const texts = parts.map(({ name, upTo, splits }, i) => {
     const [least, most] = [Math.min(...splits), Math.max(...splits)];
-    const range = least === most ? '' : `${least} to `;
-    const detail = splits.length === 0 ? '' : ` (${range}${most} split${most === 1 ? '' : 's'})`;
-    return `${name}${detail}${i < parts.length - 1 ? ` up to ${upTo} keys` : ''}`;
+    const range = least === most ? why`${most} splits` : why`${least} to ${most} splits`;
+    const detail = splits.length === 0 ? name : why`${name} (${most === 1 ? why`1 split` : range})`;
+    return i < parts.length - 1 ? why`${detail} up to ${upTo} keys` : quoted(detail);
   });
-  return [texts.join(', then ')];
+  return [texts.reduceRight((rest, text) => why`${text}, then ${rest}`)];
 }
 
 function keyOf({ name, parameters }: SelectedAttention): string {

@@ -1,6 +1,7 @@
 // Which sibling runs. Pure: the same request always gives the same answer, and no GPU is asked.
 
 import { AttentionUnavailable } from '../errors';
+import { quoted, type Reason, why } from '../shared/why';
 import type { AttentionLimits, AttentionName, AttentionPlan, AttentionShape } from './attention';
 import { planChunked, planCpu, planEager } from './baseline_plans';
 import { planFlashPrefill } from './flash_prefill';
@@ -24,16 +25,16 @@ export interface SelectedAttention {
   name: AttentionName;
   parameters: Record<string, number>;
   /** Why, as a fragment of a sentence for people: `rule`, and what was passed over. */
-  reason: string;
+  reason: Reason;
   /** The deciding rule, without the siblings that cannot run. */
-  rule: string;
+  rule: Reason;
   /** Siblings that would have come first, and why they cannot run. */
   skipped: readonly Skipped[];
 }
 
 export interface Skipped {
   name: AttentionName;
-  why: string;
+  why: Reason;
 }
 
 /**
@@ -76,11 +77,11 @@ const LONG_DECODE: readonly AttentionName[] = ['split_kv_decode', 'fused_decode'
  */
 export function selectAttention(request: AttentionRequest): SelectedAttention {
   const { nTokens, kvLen, forced = 'auto', profile } = request;
-  if (forced !== 'auto') return selected(forced, plan(forced, request), 'asked for by name', []);
+  if (forced !== 'auto') return selected(forced, plan(forced, request), why`asked for by name`, []);
   const skipped: Skipped[] = [];
   const tuned = profile && tunedFor(profile, request);
   if (tuned) {
-    const rule = `tuned on this GPU ${profile.tunedAt.slice(0, 10)}`;
+    const rule = why`tuned on this GPU ${profile.tunedAt.slice(0, 10)}`;
     const parameters = tryPlan(tuned.name, request, skipped, tuned.parameters);
     if (parameters) return selected(tuned.name, parameters, rule, []);
   }
@@ -88,21 +89,21 @@ export function selectAttention(request: AttentionRequest): SelectedAttention {
   const decode = kvLen < splitMin ? SHORT_DECODE : LONG_DECODE;
   for (const name of nTokens > 1 ? PREFILL : decode) {
     const parameters = tryPlan(name, request, skipped);
-    if (parameters) return selected(name, parameters, 'the default, not tuned on this GPU', skipped);
+    if (parameters) return selected(name, parameters, why`the default, not tuned on this GPU`, skipped);
   }
-  throw new AttentionUnavailable('auto', skipped.map(({ name, why }) => `${name}: ${why}`).join('; '));
+  throw new AttentionUnavailable('auto', skipped.map(({ name, why: fault }) => `${name}: ${fault}`).join('; '));
 }
 
 /** Reasons of one selection or of several, each once. */
-export function explain(rules: readonly string[], skipped: readonly Skipped[]): string {
-  const instead = skipped.map(({ name, why }) => `instead of ${name}: ${why}`);
-  return [...new Set([...rules, ...instead])].join('; ');
+export function explain(rules: readonly Reason[], skipped: readonly Skipped[]): Reason {
+  const instead = skipped.map(({ name, why: fault }) => why`instead of ${name}: ${fault}`);
+  return quoted([...new Set([...rules, ...instead])].join('; '));
 }
 
 function selected(
   name: AttentionName,
   parameters: Record<string, number>,
-  rule: string,
+  rule: Reason,
   skipped: readonly Skipped[],
 ): SelectedAttention {
   return { name, parameters, reason: explain([rule], skipped), rule, skipped };
@@ -125,7 +126,7 @@ function tryPlan(
   } catch (error) {
     if (!(error instanceof AttentionUnavailable)) throw error;
     const { reason } = error;
-    skipped.push({ name, why: tuned ? `what was tuned cannot run: ${reason}` : reason });
+    skipped.push({ name, why: tuned ? why`what was tuned cannot run: ${reason}` : quoted(reason) });
     return null;
   }
 }

@@ -8,6 +8,7 @@ import windowed from '../../shaders/attention/lib/window.wgsl?raw';
 import unwindowed from '../../shaders/attention/lib/window_none.wgsl?raw';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import type { BindingKind, Constant, KernelSource } from '../gpu/kernel';
+import { why } from '../shared/why';
 import { type AttentionName, type AttentionShape, check } from './attention';
 
 const WINDOW_BYTES = 16;
@@ -78,6 +79,6 @@ export class Windows {
 
 export function checkWindow(name: AttentionName, isWindowed: boolean, window: number | null): void {
   if (window === null) return;
-  check(name, isWindowed, `it was compiled without windows, and a layer has one of ${window} keys`);
-  check(name, Number.isInteger(window) && window > 0, `a window of ${window} keys is no positive whole number`);
+  check(name, isWindowed, why`it was compiled without windows, and a layer has one of ${window} keys`);
+  check(name, Number.isInteger(window) && window > 0, why`a window of ${window} keys is no positive whole number`);
 }

@@ -4,6 +4,7 @@ import mergeParts from '../../shaders/attention/lib/merge_parts.wgsl?raw';
 import wgsl from '../../shaders/attention/split_kv_decode.wgsl?raw';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { type CommandList, createKernel } from '../gpu/kernel';
+import { why } from '../shared/why';
 import {
   type AttentionKernel,
   type AttentionLimits,
@@ -56,7 +57,7 @@ export function planSplitKvDecode(
   const { SPLITS } = parameters;
   const mostThreads = Math.min(MERGE_THREADS, limits.maxComputeInvocationsPerWorkgroup);
   const MERGE_SLICES = Math.min(MAX_MERGE_SLICES, Math.floor(mostThreads / (shape.headDim / 4)));
-  check(NAME, SPLITS <= MAX_SPLITS, `SPLITS ${SPLITS} is above ${MAX_SPLITS}`);
+  check(NAME, SPLITS <= MAX_SPLITS, why`SPLITS ${SPLITS} is above ${MAX_SPLITS}`);
   const bytes = partBytes(shape, SPLITS);
   checkScratch(NAME, limits, bytes.o);
   return { parameters, derived: { MAX_SPLITS, MERGE_SLICES }, scratchBytes: bytes.o + bytes.ml + UNIFORM_BYTES };

@@ -3,6 +3,7 @@
 import { chat } from '../words/de/chat';
 import { errors } from '../words/de/errors';
 import { panel } from '../words/de/panel';
+import { reasons } from '../words/de/reasons';
 import { offerTexts } from './shared_texts';
 
-offerTexts('de', { chat, errors, panel });
+offerTexts('de', { chat, errors, panel, reasons });

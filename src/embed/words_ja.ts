@@ -3,6 +3,7 @@
 import { chat } from '../words/ja/chat';
 import { errors } from '../words/ja/errors';
 import { panel } from '../words/ja/panel';
+import { reasons } from '../words/ja/reasons';
 import { offerTexts } from './shared_texts';
 
-offerTexts('ja', { chat, errors, panel });
+offerTexts('ja', { chat, errors, panel, reasons });

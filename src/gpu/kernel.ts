@@ -1,6 +1,7 @@
 // Kernels and command lists: compiles WGSL into pipelines, binds buffers, and replays dispatches.
 
 import { GpuProgramError } from '../errors';
+import { why } from '../shared/why';
 import { type Bindable, rangeOf } from './buffer_range';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from './device';
 import { STEP_BYTES } from './limits';
@@ -128,8 +129,8 @@ async function compile(gpu: Gpu, source: KernelSource, code: string): Promise<Ke
     return new Kernel(gpu, label, pipeline, layout, source.bindings.length);
   } catch (error) {
     const where = await refusedLine(module, code).catch(() => null);
-    if (where !== null) throw new GpuProgramError(label, `the shader was refused. ${where}`);
-    throw await gpu.explain(new GpuProgramError(label, `the shader was refused. ${(error as Error).message}`));
+    if (where !== null) throw new GpuProgramError(label, why`the shader was refused. ${where}`);
+    throw await gpu.explain(new GpuProgramError(label, why`the shader was refused. ${(error as Error).message}`));
   }
 }
 

@@ -6,6 +6,7 @@ import { createAttention } from '../attention/create';
 import type { Bindable } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import type { PassTimeOptions } from '../gpu/time_pass';
+import type { Reason } from '../shared/why';
 import { type AttentionCandidate, keyOf, type TunedPass } from './attention_candidates';
 import { type LayeredRun, timeAlone } from './timing';
 import type { Meter } from './tuner';
@@ -22,7 +23,7 @@ export interface AttentionTuneBuffers {
 
 export class AttentionMeter {
   /** Results of checks by kind of pass and candidate. The kernel is the same for all cache lengths. */
-  private readonly faults = new Map<string, string | null>();
+  private readonly faults = new Map<string, Reason | null>();
 
   constructor(
     private readonly gpu: Gpu,
@@ -46,7 +47,7 @@ export class AttentionMeter {
     kernel: AttentionKernel,
     candidate: AttentionCandidate,
     pass: TunedPass,
-  ): Promise<string | null> {
+  ): Promise<Reason | null> {
     const key = `${pass.pass} ${keyOf(candidate)}`;
     const known = this.faults.get(key);
     if (known !== undefined) return known;

@@ -5,6 +5,7 @@ import type { Gpu } from '../gpu/device';
 import type { MadeLinear } from '../kernels/linear/create_linear';
 import type { Linear } from '../kernels/linear/linear';
 import type { MatvecInput } from '../kernels/linear/matvec';
+import { type Reason, why } from '../shared/why';
 import { faultOf, readOutputs, resetOutputs, type Values } from './product_outputs';
 import { type LayeredRun, listOf, type TurnTiming, timeInTurn } from './timing';
 import type { Meter } from './tuner';
@@ -38,11 +39,11 @@ export class ProductMeter<Parameters> implements Meter<Parameters, Linear> {
   }
 
   /** Runs every candidate on the same activations. The default comes first. */
-  async verify(kernel: Linear, parameters: Parameters): Promise<string | null> {
+  async verify(kernel: Linear, parameters: Parameters): Promise<Reason | null> {
     const { gpu, product } = this;
     const [first] = product.layers;
     if (parameters === product.usual) writeActivations(gpu, product);
-    else if (!this.expected) return 'the default, which it would be compared with, does not run';
+    else if (!this.expected) return why`the default, which it would be compared with, does not run`;
     resetOutputs(gpu, first, product.nTokens, randomFloats(product.nTokens * first.shape.rows, 2));
     await listOf(gpu, this.bind(kernel, 1), 1).run(this.step);
     const got = await readOutputs(gpu, first, product.nTokens);

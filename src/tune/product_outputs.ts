@@ -6,6 +6,7 @@ import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
 import type { MadeLinear } from '../kernels/linear/create_linear';
 import type { EpilogueOutput } from '../kernels/linear/linear';
 import { BLOCK } from '../kernels/linear/weight_format';
+import { type Reason, why } from '../shared/why';
 
 export interface Values {
   values: Float32Array;
@@ -91,13 +92,13 @@ function decode(bytes: ArrayBuffer, encoding: EpilogueOutput['encoding']): Value
 }
 
 /** The first difference from the outputs of the default, as a fragment of a sentence, or null. */
-export function faultOf(expected: readonly Values[], got: readonly Values[]): string | null {
+export function faultOf(expected: readonly Values[], got: readonly Values[]): Reason | null {
   for (const [i, { values, steps }] of expected.entries()) {
     const tolerance = TOLERANCE * rms(values);
     for (let j = 0; j < values.length; j++) {
       const off = Math.abs(got[i].values[j] - values[j]);
       if (!(off <= tolerance + (steps ? STEPS * steps[j] : 0))) {
-        return `its value ${j} is ${got[i].values[j]}, that of the default is ${values[j]}`;
+        return why`its value ${j} is ${got[i].values[j]}, that of the default is ${values[j]}`;
       }
     }
   }

@@ -6,6 +6,7 @@ import { CommandList } from '../gpu/kernel';
 import { timePass } from '../gpu/time_pass';
 import type { StepDecision } from '../model/step/decode_step';
 import type { FusedStep } from '../model/step/fused_step';
+import { quoted, type Reason, why } from '../shared/why';
 
 /** Milliseconds of polling after which a wait gives up: far longer than any hand-over, far shorter than a hang. */
 const WAIT_MS = 8;
@@ -61,7 +62,7 @@ export async function decideStep(
   const spins = await measureSpins(gpu, fused);
   fused.reset(spins);
   const until = model.contextLength;
-  const plain = (reason: string, gain: number | null = null): StepDecision => ({
+  const plain = (reason: Reason, gain: number | null = null): StepDecision => ({
     name: 'plain',
     reason,
     gain,
@@ -73,13 +74,13 @@ export async function decideStep(
   if (known && !forced) return { ...known, spins };
   const near = Math.min(TIMED_AT, model.contextLength - 2);
   const [plainMs, fusedMs] = await timeSteps(gpu, model, fused, near);
-  if (await fused.gaveUp()) return plain('its workgroups did not go on waiting for one another');
+  if (await fused.gaveUp()) return plain(why`its workgroups did not go on waiting for one another`);
   const gain = plainMs / fusedMs - 1;
-  if (forced) return { name: 'fused', reason: 'asked for by name', gain, spins, until };
-  if (gain < LEAST_GAIN) return plain(`the fused step took ${times(fusedMs)}, plain steps ${times(plainMs)}`, gain);
+  if (forced) return { name: 'fused', reason: why`asked for by name`, gain, spins, until };
+  if (gain < LEAST_GAIN) return plain(why`the fused step took ${times(fusedMs)}, plain steps ${times(plainMs)}`, gain);
   const last = await lastFused(gpu, model, fused, { at: near, gainMs: plainMs - fusedMs });
-  const both = `${times(fusedMs)} a step here, ${times(plainMs)} as plain steps`;
-  const reason = last < until ? `${both}; plain from ${last} tokens on` : both;
+  const both = why`${times(fusedMs)} a step here, ${times(plainMs)} as plain steps`;
+  const reason = last < until ? quoted(`${both}; ${why`plain from ${last} tokens on`}`) : both;
   return { name: 'fused', reason, gain, spins, until: last };
 }
 
@@ -125,7 +126,7 @@ async function measureSpins(gpu: Gpu, fused: FusedStep): Promise<number> {
 const ONCE = { rounds: 1, maxRepeats: 1 };
 
 /** The reason why a fused step is not right here, or null. */
-async function compareSteps(gpu: Gpu, model: SteppedModel, fused: FusedStep): Promise<string | null> {
+async function compareSteps(gpu: Gpu, model: SteppedModel, fused: FusedStep): Promise<Reason | null> {
   const position = Math.min(COMPARED_AT, model.contextLength - 2);
   await model.runPrompt(position + 1);
   const run = async (step: FusedStep | null) => {
@@ -136,10 +137,10 @@ async function compareSteps(gpu: Gpu, model: SteppedModel, fused: FusedStep): Pr
   };
   const plain = await run(null);
   const other = await run(fused);
-  if (await fused.gaveUp()) return `its ${fused.launch.groups} workgroups did not all run at once`;
+  if (await fused.gaveUp()) return why`its ${fused.launch.groups} workgroups did not all run at once`;
   const distance = distanceOf(other, plain);
   if (distance <= MOST_DISTANCE) return null;
-  return `the fused step is ${(100 * distance).toFixed(1)} % off plain steps, more than ${100 * MOST_DISTANCE} %`;
+  return why`the fused step is ${(100 * distance).toFixed(1)} % off plain steps, more than ${100 * MOST_DISTANCE} %`;
 }
 
 /** |a - b| / |b|. Infinity where either is no number. */

@@ -3,6 +3,7 @@
 
 import { AttentionUnavailable, GpuMemoryError, GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
+import { quoted, type Reason } from '../shared/why';
 
 /** A candidate with the milliseconds of one run, or the reason why it cannot run here. */
 export interface Tried<Candidate> {
@@ -167,8 +168,10 @@ async function attempt(gpu: Gpu, results: readonly Tried<unknown>[], step: () =>
 }
 
 /** The reason of a refusal, as a fragment of a sentence; null for other errors. */
-function reasonOf(error: unknown): string | null {
-  if (error instanceof AttentionUnavailable) return error.reason;
-  if (error instanceof GpuProgramError || error instanceof GpuMemoryError) return error.message.replace(/\s+/g, ' ');
+function reasonOf(error: unknown): Reason | null {
+  if (error instanceof AttentionUnavailable) return quoted(error.reason);
+  if (error instanceof GpuProgramError || error instanceof GpuMemoryError) {
+    return quoted(error.message.replace(/\s+/g, ' '));
+  }
   return null;
 }

@@ -10,12 +10,16 @@ const LANGUAGES = ['en', 'de', 'ja'] as const;
 export type Language = (typeof LANGUAGES)[number];
 export type Translated = Exclude<Language, 'en'>;
 
+/** Reasons of the engine by their English words. {0}, {1} ... stand for the values in both. */
+export type Reasons = Readonly<Record<string, string>>;
+
 /** The texts of a language. The script tag has no page, so its files leave out the page's. */
 export interface Translation {
   chat: ChatWords;
   errors: ErrorWords;
   page?: PageWords;
   panel: PanelWords;
+  reasons: Reasons;
 }
 
 /** Fetches the texts of a language. */

@@ -9,6 +9,7 @@ import { headEpilogue } from '../../src/kernels/linear/epilogues/head';
 import { qkvEpilogue } from '../../src/kernels/linear/epilogues/qkv';
 import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
 import type { Linear } from '../../src/kernels/linear/linear';
+import { quoted } from '../../src/shared/why';
 import { type TuneAttentionOptions, tuneAttention } from '../../src/tune/attention';
 import { keyOf } from '../../src/tune/attention_candidates';
 import type { AttentionTuneBuffers } from '../../src/tune/attention_meter';
@@ -132,7 +133,7 @@ function mockProducts(seed: number): void {
   });
   const placeOf = (kernel: Linear) => places.get(kernel) as [number, number];
   vi.spyOn(ProductMeter.prototype, 'verify').mockImplementation(async (kernel) =>
-    random('refused', seed, ...placeOf(kernel)) < REFUSED ? 'it is wrong' : null,
+    random('refused', seed, ...placeOf(kernel)) < REFUSED ? quoted('it is wrong') : null,
   );
   vi.spyOn(ProductMeter.prototype, 'time').mockImplementation(async (kernels) =>
     kernels.map((kernel) => 0.001 * (1 + 0.2 * random('ms', seed, ...placeOf(kernel)))),

@@ -13,8 +13,8 @@ import { panelWords } from '../../src/words/panel_words';
 import { words } from '../../src/words/words';
 
 const ENGLISH = { chat, page, panel };
-/** Without the sentences for errors, of which English has few: test/words/error_words.test.ts. */
-const withoutErrors = ({ errors: _, ...texts }: typeof de) => texts;
+/** Without errors and reasons, of which English has few or none: error_words.test.ts, reasons.test.ts. */
+const withoutErrors = ({ errors: _, reasons: __, ...texts }: typeof de) => texts;
 const ALL = { en: ENGLISH, de: withoutErrors(de), ja: withoutErrors(ja) };
 
 beforeEach(() => {
@@ -74,7 +74,7 @@ test('a slow language never undoes a later choice', async () => {
 });
 
 test('texts that leave out the page have it in English', async () => {
-  await useLanguage('de', async () => ({ chat: de.chat, errors: de.errors, panel: de.panel }));
+  await useLanguage('de', async () => ({ ...de, page: undefined }));
   expect([pageWords(), words()]).toEqual([page, de.chat]);
 });
 

@@ -67,6 +67,7 @@ const BUILDS = [
  * saying what was reused the panel 0.4.
  * An element with the size of its place and notices without names of kernels took the tag 0.3.
  * A tag that remembers its conversation took it 0.3: what stores, restores and deletes is a file of its own.
+ * Reasons of the engine that are said in each language took the panel 0.5 and the core 0.1.
  * Errors that are said by their code took the tag and the page 0.6 and the panel 0.4 (formats of numbers, names and
  * sizes, a fold for the error's own sentence), and the numbers of warnings the core 0.1. The sentences of German and
  * Japanese lie in their files.
@@ -88,8 +89,8 @@ const BUILDS = [
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 195.2 },
   { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 250.2 },
-  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.5 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 330.4 },
+  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 81 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 330.9 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8.4 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },

@@ -14,6 +14,7 @@ import type { ModelTensors } from '../../model/tensors';
 import { isPlainMatrix, type QuantizedFormat } from '../../model/weights';
 import type { SamplingParams } from '../../sampling/sampling';
 import { unpackTokens } from '../../sampling/token_bytes';
+import { why } from '../../shared/why';
 import type { TensorInfo } from '../../storage/formats/tensor';
 import type { AttentionChoice, StepChoice } from '../protocol';
 import type { Arrival, Backend, Constraint, KvBytes, ParkedKv, Parking, Stopped } from './backend';
@@ -23,7 +24,7 @@ const BLOCK_TYPE: Record<QuantizedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' 
 
 export const CPU_STEP: StepChoice = {
   name: 'plain',
-  reason: 'the CPU has no fused step',
+  reason: why`the CPU has no fused step`,
   gain: null,
   giveUps: 0,
 };
@@ -110,7 +111,7 @@ export class CpuBackend implements Backend {
   readonly attention: AttentionChoice = {
     prefill: 'textbook',
     decode: 'textbook',
-    reason: 'the cpu backend runs plain loops',
+    reason: why`the cpu backend runs plain loops`,
   };
   readonly step = CPU_STEP;
   private readonly llama: CpuLlama;

@@ -5,6 +5,7 @@ import { GpuProgramError } from '../../errors';
 import type { Bindable } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
 import { type BindingKind, type CommandList, type Constant, createKernel, type Kernel } from '../../gpu/kernel';
+import { why } from '../../shared/why';
 import { type RowRange, WEIGHT_FORMATS, type WeightFormat, type WeightRun } from './weight_format';
 
 /** A product with a weight matrix (rows, cols), optionally of RMS-normalized activations, optionally with a bias. */
@@ -138,8 +139,8 @@ export async function compileLinear(
   const { finishRows = 2 } = epilogue;
   const cut = ranges.find(({ row0 }) => row0 % finishRows !== 0);
   if (cut) {
-    const why = `a part begins at row ${cut.row0}, within ${finishRows} rows that belong together`;
-    throw new GpuProgramError(epilogue.label, `${why}. Store the tensors of this matrix in one format.`);
+    const fault = why`a part begins at row ${cut.row0}, within ${finishRows} rows that belong together`;
+    throw new GpuProgramError(epilogue.label, why`${fault}. Store the tensors of this matrix in one format.`);
   }
   const parts = ranges.map(async (part) => ({
     kernel: await createKernel(gpu, {

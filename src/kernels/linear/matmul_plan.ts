@@ -1,6 +1,7 @@
 // The tiles of matmul_q8: those that fit a GPU and the size of a pass. Pure: asks no GPU.
 
 import { GpuProgramError } from '../../errors';
+import { type Reason, why } from '../../shared/why';
 import type { IntegerFormat } from './weight_format';
 
 const SHARES = [1, 2, 4, 8, 16] as const;
@@ -134,17 +135,18 @@ export function planMatmulQ8(limits: TileLimits, shape: PlannedMatmul, nTokens: 
   const tiles = given ?? defaultTiles(limits, shape, nTokens);
   const { rowThreads, tokenThreads, tokensEach } = tiles;
   const { maxComputeInvocationsPerWorkgroup: mostThreads, maxComputeWorkgroupStorageSize: mostBytes } = limits;
-  const refuse = (why: string) =>
-    new GpuProgramError('kernels/matmul_q8', `${why}. Choose another tile of MATMUL_TILES.`);
+  const refuse = (fault: Reason) =>
+    new GpuProgramError('kernels/matmul_q8', why`${fault}. Choose another tile of MATMUL_TILES.`);
   if (rowThreads % 4 !== 0 || rowThreads < tokensEach) {
-    throw refuse(`${rowThreads} threads along the rows are no multiple of 4, or fewer than ${tokensEach}`);
+    throw refuse(why`${rowThreads} threads along the rows are no multiple of 4, or fewer than ${tokensEach}`);
   }
   if (tokenThreads % 8 !== 0 || tokenThreads === 0) {
-    throw refuse(`${tokenThreads} threads along the tokens are no multiple of 8`);
+    throw refuse(why`${tokenThreads} threads along the tokens are no multiple of 8`);
   }
   const threads = threadsOf(tiles);
-  if (threads > mostThreads) throw refuse(`a workgroup of ${threads} threads exceeds the ${mostThreads} of this GPU`);
+  if (threads > mostThreads)
+    throw refuse(why`a workgroup of ${threads} threads exceeds the ${mostThreads} of this GPU`);
   const bytes = tileBytes(tiles, shape.format);
-  if (bytes > mostBytes) throw refuse(`${bytes} bytes of workgroup memory exceed the ${mostBytes} of this GPU`);
+  if (bytes > mostBytes) throw refuse(why`${bytes} bytes of workgroup memory exceed the ${mostBytes} of this GPU`);
   return tiles;
 }

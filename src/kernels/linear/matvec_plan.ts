@@ -1,6 +1,7 @@
 // How a matvec shares out its rows and columns. Pure: no GPU is asked.
 
 import { GpuProgramError } from '../../errors';
+import { type Reason, why } from '../../shared/why';
 import type { LinearShape } from './linear';
 import { BLOCK, type WeightFormat } from './weight_format';
 
@@ -156,21 +157,21 @@ function workgroupBytes({ cols, input }: MatvecShape, rows: number, lanesInMemor
 function check(shape: MatvecShape, limits: MatvecLimits, subgroupMinSize: number, p: MatvecParameters): void {
   const { WORKGROUP, LANES, GROUP_ROWS, SLOTS, TURNS } = p;
   const { maxComputeInvocationsPerWorkgroup: mostThreads, maxComputeWorkgroupStorageSize: mostBytes } = limits;
-  const refuse = (why: string): never => {
-    throw new GpuProgramError('kernels/matvec', `${why}. Use activations "f32", or other parameters.`);
+  const refuse = (fault: Reason): never => {
+    throw new GpuProgramError('kernels/matvec', why`${fault}. Use activations "f32", or other parameters.`);
   };
   const powers = Object.entries(p).find(([, value]) => !Number.isInteger(Math.log2(value)) || value > 2 ** 16);
-  if (powers) refuse(`${powers[0]} ${powers[1]} is no power of two, or too large`);
+  if (powers) refuse(why`${powers[0]} ${powers[1]} is no power of two, or too large`);
   if (SLOTS > 4 || GROUP_ROWS > SLOTS)
-    refuse(`${GROUP_ROWS} rows do not share ${SLOTS} slots, of which there are 4 at most`);
-  if (LANES > WORKGROUP) refuse(`${LANES} lanes are more than the ${WORKGROUP} threads of the workgroup`);
-  if (WORKGROUP > mostThreads) refuse(`${WORKGROUP} threads exceed the ${mostThreads} of a workgroup on this GPU`);
+    refuse(why`${GROUP_ROWS} rows do not share ${SLOTS} slots, of which there are 4 at most`);
+  if (LANES > WORKGROUP) refuse(why`${LANES} lanes are more than the ${WORKGROUP} threads of the workgroup`);
+  if (WORKGROUP > mostThreads) refuse(why`${WORKGROUP} threads exceed the ${mostThreads} of a workgroup on this GPU`);
   if (subgroupMinSize > 0 && LANES > subgroupMinSize) {
-    refuse(`${LANES} lanes exceed the subgroups of ${subgroupMinSize} of this GPU`);
+    refuse(why`${LANES} lanes exceed the subgroups of ${subgroupMinSize} of this GPU`);
   }
   const rows = (WORKGROUP / LANES) * GROUP_ROWS * TURNS;
-  if (GROUP_ROWS * TURNS > 2 * LANES) refuse(`${rows} rows a workgroup are more than two for each thread`);
-  if (rows % shape.finishRows !== 0) refuse(`${rows} rows a workgroup are no multiple of ${shape.finishRows}`);
+  if (GROUP_ROWS * TURNS > 2 * LANES) refuse(why`${rows} rows a workgroup are more than two for each thread`);
+  if (rows % shape.finishRows !== 0) refuse(why`${rows} rows a workgroup are no multiple of ${shape.finishRows}`);
   const bytes = workgroupBytes(shape, rows, subgroupMinSize > 0 ? 1 : LANES);
-  if (bytes > mostBytes) refuse(`${bytes} bytes of workgroup memory exceed the ${mostBytes} of this GPU`);
+  if (bytes > mostBytes) refuse(why`${bytes} bytes of workgroup memory exceed the ${mostBytes} of this GPU`);
 }

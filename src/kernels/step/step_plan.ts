@@ -1,5 +1,6 @@
 // The plan of a fused step: which rows, blocks and words each workgroup has. Pure arithmetic on the shape.
 
+import { type Reason, why } from '../../shared/why';
 import { BLOCK, type IntegerFormat, WEIGHT_FORMATS } from '../linear/weight_format';
 
 /** Sizes of a model whose layers are all alike, but for the formats of their weights. */
@@ -290,23 +291,23 @@ export interface StepLimits {
 }
 
 /** Why this shape cannot run so, or null. */
-export function refusal(shape: StepShape, launch: StepLaunch, subgroup: number, limits: StepLimits): string | null {
+export function refusal(shape: StepShape, launch: StepLaunch, subgroup: number, limits: StepLimits): Reason | null {
   const { headDim, hiddenSize, intermediateSize, nHeads, nKvHeads } = shape;
   const group = nHeads / nKvHeads;
   const { groups, threads } = launch;
   const { maxComputeInvocationsPerWorkgroup: mostThreads, maxComputeWorkgroupStorageSize: mostBytes } = limits;
-  if (subgroup < 2) return 'the adapter has no subgroups';
-  if (headDim % X_BLOCK !== 0) return `heads of ${headDim} values are no multiple of ${X_BLOCK}`;
-  if (hiddenSize % BLOCK !== 0 || intermediateSize % BLOCK !== 0) return `sizes are no multiples of ${BLOCK}`;
-  if (groups < nKvHeads) return `${groups} workgroups are fewer than the ${nKvHeads} KV heads`;
-  if (threads > mostThreads) return `${threads} threads exceed the ${mostThreads} of a workgroup on this GPU`;
-  if (threads % (8 * subgroup) !== 0) return `${threads} threads are no multiple of ${8 * subgroup}`;
+  if (subgroup < 2) return why`the adapter has no subgroups`;
+  if (headDim % X_BLOCK !== 0) return why`heads of ${headDim} values are no multiple of ${X_BLOCK}`;
+  if (hiddenSize % BLOCK !== 0 || intermediateSize % BLOCK !== 0) return why`sizes are no multiples of ${BLOCK}`;
+  if (groups < nKvHeads) return why`${groups} workgroups are fewer than the ${nKvHeads} KV heads`;
+  if (threads > mostThreads) return why`${threads} threads exceed the ${mostThreads} of a workgroup on this GPU`;
+  if (threads % (8 * subgroup) !== 0) return why`${threads} threads are no multiple of ${8 * subgroup}`;
   if ((group * headDim) / 4 > threads) {
-    return `${group} query heads of ${headDim} values share a KV head, more than ${threads} threads hold`;
+    return why`${group} query heads of ${headDim} values share a KV head, more than ${threads} threads hold`;
   }
   const { workgroupBytes } = planStep(shape, launch, subgroup);
   if (workgroupBytes > mostBytes) {
-    return `${workgroupBytes} bytes of workgroup memory exceed the ${mostBytes} of this GPU`;
+    return why`${workgroupBytes} bytes of workgroup memory exceed the ${mostBytes} of this GPU`;
   }
   return null;
 }

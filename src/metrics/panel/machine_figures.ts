@@ -2,8 +2,9 @@
 
 import { arithmeticText } from '../../engine/arithmetic_text';
 import type { EngineInfo, Roofline, StepChoice } from '../../engine/engine';
-import { stepText } from '../../engine/step_text';
+import { stepParts } from '../../engine/step_text';
 import { panelWords } from '../../words/panel_words';
+import { sayReason } from '../../words/reasons';
 import type { RunData } from '../run/run_data';
 import {
   type Figure,
@@ -36,11 +37,12 @@ export function gpuSteps(run: RunData): FigureGroup | null {
 /** The running decode step, with its reason as the note. */
 export function decodeStep(step: StepChoice): FigureGroup {
   const text = panelWords().figures;
+  const reason = sayReason(step.reason);
   return {
     key: 'step',
     title: text.titles.step,
-    figures: [figureOf('step', text.step, stepText(step))],
-    note: step.name === 'fused' ? `${step.reason}. ${text.stepNote}` : step.reason,
+    figures: [figureOf('step', text.step, stepParts(step).map(sayReason).join(', '))],
+    note: step.name === 'fused' ? text.stepNote(reason) : reason,
   };
 }
 

@@ -6,6 +6,7 @@ import { html, nothing, type PropertyValues } from 'lit';
 import type { AttentionChoice, Engine, EngineInfo, TuneOutcome, TuneResult } from '../../engine/engine';
 import { saveText } from '../../shared/save_text';
 import { panelWords } from '../../words/panel_words';
+import { sayReason } from '../../words/reasons';
 import { WordedElement } from '../../words/worded_element';
 import { tuneToJson } from '../run/export';
 import { renderDecode, renderPrefill, renderProducts } from './tune_parts';
@@ -191,7 +192,7 @@ function renderChoice({ prefill, decode, reason }: AttentionChoice) {
       <div title=${text.prefillHelp}><dt>${text.prefill}</dt><dd data-figure="attention-prefill">${prefill}</dd></div>
       <div title=${text.decodeHelp}><dt>${text.decode}</dt><dd data-figure="attention-decode">${decode}</dd></div>
     </dl>
-    <p class="note reason" data-figure="attention-reason">${reason}</p>`;
+    <p class="note reason" data-figure="attention-reason">${sayReason(reason)}</p>`;
 }
 
 if (!customElements.get('vivace-tune')) customElements.define('vivace-tune', VivaceTune);

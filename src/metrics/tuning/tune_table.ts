@@ -2,6 +2,7 @@
 
 import type { AttentionResult, ProductResult, TuneResult } from '../../engine/engine';
 import { panelWords } from '../../words/panel_words';
+import { sayReason } from '../../words/reasons';
 import { formatCount, NONE } from '../shared/figure_format';
 
 /** The combination to compare a prefill with: the whole head in one output tile, which means no tiling. */
@@ -81,7 +82,7 @@ function tableOf(results: readonly TuneResult[]): TuneTable {
     parameters: parametersText(result.parameters),
     time: result.ms === null ? NONE : (unit * result.ms).toFixed(decimals),
     gain: gainText(result, baseline),
-    refused: result.refused ?? (result.ms === null ? panelWords().tuning.noReason : null),
+    refused: refusalOf(result),
     isDefault: result.pass === 'product' && result.isDefault,
     fastest: result.fastest,
   }));
@@ -92,6 +93,11 @@ function tableOf(results: readonly TuneResult[]): TuneTable {
     baseline: baseline && rows[results.indexOf(baseline)],
     winner: rows.find((row) => row.fastest) ?? null,
   };
+}
+
+function refusalOf({ refused, ms }: TuneResult): string | null {
+  if (refused !== null) return sayReason(refused);
+  return ms === null ? panelWords().tuning.noReason : null;
 }
 
 /** Name, size and format of the matrix. */

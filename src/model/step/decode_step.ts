@@ -4,6 +4,7 @@ import { GpuProgramError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import type { StepTest } from '../../kernels/step/step';
 import type { StepLaunch } from '../../kernels/step/step_plan';
+import { quoted, type Reason, why } from '../../shared/why';
 import type { LinearSources } from '../linears';
 import { type FusedModel, FusedStep, fusedModel } from './fused_step';
 import type { StepAsked, StepChoice, TunedStep } from './step_choice';
@@ -35,7 +36,7 @@ export class DecodeStep {
    */
   constructor(
     readonly fused: FusedStep | null,
-    reason: string,
+    reason: Reason,
     gain: number | null = null,
   ) {
     this.decision = { name: 'plain', reason, gain, spins: 0, until: 0 };
@@ -74,7 +75,7 @@ export class DecodeStep {
     this.fused?.reset(spins);
     const what = `A fused decode step gave up waiting at position ${position}, and ran again as a plain step`;
     if (this.giveUps < MOST_GIVE_UPS) return `${what} (${this.giveUps} of ${MOST_GIVE_UPS} before it is turned off).`;
-    const reason = `the fused step gave up ${this.giveUps} times`;
+    const reason = why`the fused step gave up ${this.giveUps} times`;
     this.decision = { name: 'plain', reason, gain, spins, until };
     return `${what}. It has done so ${this.giveUps} times, and stays off until the next load.`;
   }
@@ -98,25 +99,25 @@ export async function createDecodeStep(
   { step: asked = 'plain', stepLaunch, tunedStep: tuned, stepTest, attention }: DecodeStepOptions,
 ): Promise<DecodeStep> {
   const { gpu } = sources;
-  const plain = (reason: string) => new DecodeStep(null, reason);
-  if (asked === 'plain') return plain('asked for by name');
-  if (asked === 'auto' && gpu.isSoftware) return plain('the adapter computes on the CPU');
-  if (attention !== 'auto') return plain(`attention "${attention}" was asked for by name`);
-  if (asked === 'auto' && sources.config.embedsOnly) return plain('the model writes no text');
+  const plain = (reason: Reason) => new DecodeStep(null, reason);
+  if (asked === 'plain') return plain(why`asked for by name`);
+  if (asked === 'auto' && gpu.isSoftware) return plain(why`the adapter computes on the CPU`);
+  if (attention !== 'auto') return plain(why`attention "${attention}" was asked for by name`);
+  if (asked === 'auto' && sources.config.embedsOnly) return plain(why`the model writes no text`);
   const model = fusedModel(sources);
   if (typeof model === 'string') return plain(model);
-  if (asked === 'auto' && tuned?.name === 'plain') return new DecodeStep(null, tuned.reason, tuned.gain);
+  if (asked === 'auto' && tuned?.name === 'plain') return new DecodeStep(null, quoted(tuned.reason), tuned.gain);
   try {
     const known = stepLaunch ?? tunedLaunch(tuned, model, gpu);
     const launch = known ?? (await findLaunch(gpu, model.shape));
     if (typeof launch === 'string') return plain(launch);
-    const why = FusedStep.refusal(model, launch, gpu);
-    if (why !== null) return plain(why);
-    const step = new DecodeStep(await FusedStep.create(sources, model, launch, stepTest), 'not measured yet');
+    const refused = FusedStep.refusal(model, launch, gpu);
+    if (refused !== null) return plain(refused);
+    const step = new DecodeStep(await FusedStep.create(sources, model, launch, stepTest), why`not measured yet`);
     if (asked === 'fused') {
       step.decide({
         name: 'fused',
-        reason: 'asked for by name',
+        reason: why`asked for by name`,
         gain: null,
         spins: FIRST_SPINS,
         until: Number.POSITIVE_INFINITY,
@@ -124,7 +125,7 @@ export async function createDecodeStep(
     }
     return step;
   } catch (error) {
-    if (asked === 'auto' && error instanceof GpuProgramError) return plain(error.message);
+    if (asked === 'auto' && error instanceof GpuProgramError) return plain(quoted(error.message));
     throw error;
   }
 }

@@ -17,6 +17,7 @@ import {
   type StepProduct,
   type StepShape,
 } from '../../kernels/step/step_plan';
+import { type Reason, why } from '../../shared/why';
 import type { LinearSources } from '../linears';
 import type { LayerWeights, LinearWeights } from '../weights';
 
@@ -36,16 +37,16 @@ export interface FusedModel {
 }
 
 /** A model that the fused step can run on this GPU, or the reason why it cannot. */
-export function fusedModel(sources: Omit<LinearSources, 'tuned'>): FusedModel | string {
+export function fusedModel(sources: Omit<LinearSources, 'tuned'>): FusedModel | Reason {
   const { gpu, config, attentionShape, weights, activations, kvCache } = sources;
-  const why = refusedConfig(sources);
-  if (why !== null) return why;
+  const refused = refusedConfig(sources);
+  if (refused !== null) return refused;
   const kinds = weights.layers.map(() => ({ qkv: 0, o: 0, gateUp: 0, down: 0 }));
   const formats: Record<StepProduct, (readonly FormatRows[])[]> = { qkv: [], o: [], gateUp: [], down: [] };
   for (const [i, layer] of weights.layers.entries()) {
     for (const product of PRODUCTS) {
       const runs = runsOf(layer[product], product === 'qkv' ? 2 : 1);
-      if (typeof runs === 'string') return `layer ${i}: ${product} ${runs}`;
+      if (typeof runs === 'string') return why`layer ${i}: ${product} ${runs}`;
       const known = formats[product].findIndex((other) => JSON.stringify(other) === JSON.stringify(runs));
       kinds[i][product] = known >= 0 ? known : formats[product].push(runs) - 1;
     }
@@ -71,9 +72,9 @@ export function fusedModel(sources: Omit<LinearSources, 'tuned'>): FusedModel | 
   };
   const storage = STORAGE_BUFFERS + (allFormats(formats).some(readsScaleQuads) ? 1 : 0);
   if (gpu.limits.maxStorageBuffersPerShaderStage < storage) {
-    return `it binds ${storage} storage buffers, of which this GPU allows ${gpu.limits.maxStorageBuffersPerShaderStage}`;
+    return why`it binds ${storage} storage buffers, of which this GPU allows ${gpu.limits.maxStorageBuffersPerShaderStage}`;
   }
-  if (activations.decode !== 'q8') return 'activations are f32, and the fused step multiplies signed bytes';
+  if (activations.decode !== 'q8') return why`activations are f32, and the fused step multiplies signed bytes`;
   return { shape, kinds };
 }
 
@@ -82,33 +83,34 @@ function allFormats(formats: StepFormats): IntegerFormat[] {
 }
 
 /** The reason why layers of this kind cannot run as one dispatch, or null. */
-function refusedConfig({ gpu, config, weights, kvCache }: Omit<LinearSources, 'tuned'>): string | null {
+function refusedConfig({ gpu, config, weights, kvCache }: Omit<LinearSources, 'tuned'>): Reason | null {
   const { layers, postNorms, preNorms, qkNorm, attentionSoftcap } = config;
-  if (gpu.can.subgroupMinSize < 2) return 'the adapter has no subgroups';
-  if (gpu.isApple) return 'GPUs by Apple do not promise that waiting workgroups go on';
-  if (postNorms || !preNorms) return 'layers normalize their outputs';
-  if (qkNorm === 'vector') return 'q and k are normalized over all heads at once';
-  if (attentionSoftcap !== null) return 'attention scores are capped';
-  if (layers.some(({ window }) => window !== null)) return 'some layer has a window';
-  if (layers.some(({ rope }) => rope !== 0)) return 'layers differ in RoPE';
-  if (config.outputBias || config.mlpBias) return 'o, gate, up or down has a bias';
-  if (weights.layers.some(({ qkv }) => qkv.biased !== weights.layers[0].qkv.biased)) return 'layers differ in biases';
+  if (gpu.can.subgroupMinSize < 2) return why`the adapter has no subgroups`;
+  if (gpu.isApple) return why`GPUs by Apple do not promise that waiting workgroups go on`;
+  if (postNorms || !preNorms) return why`layers normalize their outputs`;
+  if (qkNorm === 'vector') return why`q and k are normalized over all heads at once`;
+  if (attentionSoftcap !== null) return why`attention scores are capped`;
+  if (layers.some(({ window }) => window !== null)) return why`some layer has a window`;
+  if (layers.some(({ rope }) => rope !== 0)) return why`layers differ in RoPE`;
+  if (config.outputBias || config.mlpBias) return why`o, gate, up or down has a bias`;
+  if (weights.layers.some(({ qkv }) => qkv.biased !== weights.layers[0].qkv.biased))
+    return why`layers differ in biases`;
   const covered = (arenas: readonly { nLayers: number }[]) => arenas.reduce((sum, { nLayers }) => sum + nLayers, 0);
   if (covered(weights.arenas) < layers.length || covered(kvCache.arenas) < layers.length) {
-    return 'a layer is larger than one binding of this GPU';
+    return why`a layer is larger than one binding of this GPU`;
   }
   return null;
 }
 
 /** The rows of a matrix by format, or the reason why the fused step cannot multiply them. */
-function runsOf({ matrix }: LinearWeights, most: number): FormatRows[] | string {
+function runsOf({ matrix }: LinearWeights, most: number): FormatRows[] | Reason {
   const runs: FormatRows[] = [];
   for (const { format, parts } of formatRuns(matrix)) {
-    if (!hasIntegers(format)) return `is stored as ${format}, which has no integers`;
-    if (parts.length > 1) return 'takes more than one binding';
+    if (!hasIntegers(format)) return why`is stored as ${format}, which has no integers`;
+    if (parts.length > 1) return why`takes more than one binding`;
     runs.push({ format, rows: parts[0].rows });
   }
-  if (runs.length > most) return `has ${runs.length} formats, more than ${most}`;
+  if (runs.length > most) return why`has ${runs.length} formats, more than ${most}`;
   return runs;
 }
 
@@ -131,7 +133,7 @@ export class FusedStep {
   ) {}
 
   /** Why this launch cannot run here, or null. */
-  static refusal({ shape }: FusedModel, launch: StepLaunch, gpu: Gpu): string | null {
+  static refusal({ shape }: FusedModel, launch: StepLaunch, gpu: Gpu): Reason | null {
     return refusal(shape, launch, gpu.can.subgroupMinSize, gpu.limits);
   }
 

@@ -11,6 +11,7 @@ import {
   type StepShape,
   X_BLOCK,
 } from '../../kernels/step/step_plan';
+import { type Reason, why } from '../../shared/why';
 
 /** An adapter that computes on the CPU runs a workgroup a core. */
 const SOFTWARE: StepLaunch = { groups: 2, threads: 64 };
@@ -25,13 +26,13 @@ const RUNG = 0.55;
  * A launch of the fused step on this GPU, or the reason why there is none. Workgroups have 512 threads, or 256 where
  * too few of 512 run.
  */
-export async function findLaunch(gpu: Gpu, shape: StepShape): Promise<StepLaunch | string> {
+export async function findLaunch(gpu: Gpu, shape: StepShape): Promise<StepLaunch | Reason> {
   if (gpu.isSoftware) return SOFTWARE;
   const found = await probe(gpu, shape, 512);
   return typeof found === 'string' ? probe(gpu, shape, 256) : found;
 }
 
-async function probe(gpu: Gpu, shape: StepShape, threads: number): Promise<StepLaunch | string> {
+async function probe(gpu: Gpu, shape: StepShape, threads: number): Promise<StepLaunch | Reason> {
   const subgroup = gpu.can.subgroupMinSize;
   const all = fittingGroups(shape, threads, subgroup, gpu.limits);
   if (typeof all === 'string') return all;
@@ -40,10 +41,10 @@ async function probe(gpu: Gpu, shape: StepShape, threads: number): Promise<StepL
   try {
     const resident = await residency.resident();
     const fitting = all.filter((groups) => groups <= RESIDENT_SHARE * resident);
-    const seen = `${resident} workgroups of ${threads} threads ran at once here`;
-    if (fitting.length === 0) return `${seen}, too few for ${shape.nKvHeads} KV heads`;
+    const seen = why`${resident} workgroups of ${threads} threads ran at once here`;
+    if (fitting.length === 0) return why`${seen}, too few for ${shape.nKvHeads} KV heads`;
     const groups = await timeGroups(residency, fitting);
-    return groups === null ? `${seen}, but gave up waiting for one another` : { groups, threads };
+    return groups === null ? why`${seen}, but gave up waiting for one another` : { groups, threads };
   } finally {
     residency.destroy();
   }
@@ -58,12 +59,12 @@ export function fittingGroups(
   threads: number,
   subgroup: number,
   limits: StepLimits,
-): number[] | string {
+): number[] | Reason {
   const blocks = Math.ceil(shape.hiddenSize / X_BLOCK);
   const all = Array.from({ length: blocks }, (_, i) => Math.ceil(blocks / (i + 1)));
   const fitting = [...new Set(all)].filter((groups) => refusal(shape, { groups, threads }, subgroup, limits) === null);
-  const why = refusal(shape, { groups: blocks, threads }, subgroup, limits); // of the smallest workgroups
-  return fitting.length === 0 && why !== null ? why : fitting;
+  const refused = refusal(shape, { groups: blocks, threads }, subgroup, limits); // of the smallest workgroups
+  return fitting.length === 0 && refused !== null ? refused : fitting;
 }
 
 /** The number of workgroups to launch, or null where some gave up. First a few are timed, then those in between. */

@@ -5,5 +5,6 @@ import { chat } from './chat';
 import { errors } from './errors';
 import { page } from './page';
 import { panel } from './panel';
+import { reasons } from './reasons';
 
-export const de = { chat, errors, page, panel } satisfies Translation;
+export const de = { chat, errors, page, panel, reasons } satisfies Translation;

@@ -41,7 +41,8 @@ export const figures: typeof source = {
   of: (n, all) => `${n} von ${all}`,
   timingNote: 'Nach der Uhr im Worker der Engine, die Browser runden: in Chromium auf 0,1 ms.',
   gpuNote: 'Nach der Uhr der GPU, die Browser auf 65 Mikrosekunden runden, außer mit Entwicklerfunktionen.',
-  stepNote: 'Vereinte Schritte berechnen die Attention selbst; der Decode-Kernel oben läuft in einfachen Schritten.',
+  stepNote: (reason) =>
+    `${reason}. Vereinte Schritte berechnen die Attention selbst; der Decode-Kernel oben läuft in einfachen Schritten.`,
   cpuNote: 'Das CPU-Backend startet keine Kernel; es gibt nichts zu zählen.',
   decode: ['Decode', 'Erzeugte Tokens pro Sekunde nach dem ersten: (n − 1) / (Zeit des letzten − Zeit des ersten).'],
   tokens: ['Tokens', 'Tokens des Prompts und erzeugte Tokens.'],

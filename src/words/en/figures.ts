@@ -38,7 +38,8 @@ export const figures = {
   of: (n: number, all: number) => `${n} of ${all}`,
   timingNote: 'By the clock of the engine’s worker, which browsers round: to 0.1 ms in Chromium.',
   gpuNote: 'By the GPU’s clock, which browsers round to 65 microseconds unless developer features are on.',
-  stepNote: 'Fused steps compute attention themselves; the decode kernel above runs in plain steps.',
+  stepNote: (reason: string) =>
+    `${reason}. Fused steps compute attention themselves; the decode kernel above runs in plain steps.`,
   cpuNote: 'The cpu backend starts no kernels, so there is nothing to count.',
   decode: ['Decode', 'Tokens generated a second after the first: (n − 1) / (time of the last − time of the first).'],
   tokens: ['Tokens', 'Prompt tokens and generated tokens.'],
