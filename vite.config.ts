@@ -70,6 +70,7 @@ const BUNDLES: Record<string, Bundle> = {
     format: 'es',
     external: ['/src/api/openai/fetch', './openai.js'],
   },
+  remote: { entry: 'src/remote/remote_engine.ts', file: 'lib/remote.js', format: 'es' },
   embed: {
     entry: 'src/embed/embed.ts',
     file: 'embed.js',

@@ -351,6 +351,7 @@ test('entries of the package alone pass on names of other files', () => {
     'embed/frameworks/svelte.ts',
     'embed/frameworks/vue.ts',
     'engine/engine.ts',
+    'remote/remote_engine.ts',
   ]);
 });
 

@@ -31,7 +31,8 @@ export type {
 /** The values of a load option, apart from those that leave a choice to the engine. */
 type Choice<K extends keyof typeof LOAD_OPTIONS> = Exclude<Value<(typeof LOAD_OPTIONS)[K]>, 'auto' | 'none'>;
 
-export type BackendName = Choice<'backend'>;
+/** `remote`: a server somewhere else (vivace/remote). */
+export type BackendName = Choice<'backend'> | 'remote';
 export type KvType = Choice<'kvCache'>;
 export type ActivationType = Choice<'activations'>;
 /** The formats Q8_0 and Q4_0 of GGUF. */
@@ -178,6 +179,23 @@ export interface RunMetrics {
   perToken: PerToken | null;
   runAhead: number;
   peakGpuBytes: number | null;
+  /** Of an answer from a server, whose arrivals here are the times above. */
+  network?: NetworkMetrics;
+}
+
+/** The times of an answer from a server, parted into the server's own and the rest. */
+export interface NetworkMetrics {
+  /** Requests until the server was not too busy, and the time until it accepted the last of them. */
+  tries: number;
+  acceptedMs: number;
+  /** Chunks with tokens, the tokens of each, and the gaps between them. */
+  chunks: number;
+  tokensPerChunk: number | null;
+  chunkMs: TbtSummary;
+  /** The server's own times: of the prompt, and from token to token. Null where it tells none. */
+  server: { promptMs: number; tokenMs: number | null } | null;
+  /** The rest, of the network and of queues: of the first token, from the accepted request on, and of a mean gap. */
+  beyondServer: { ttftMs: number; tokenMs: number | null } | null;
 }
 
 export interface Usage {

@@ -3,13 +3,13 @@
 
 import { createParser } from 'eventsource-parser';
 import { malformed } from './bounded_json';
-import { CLOCK, type Clock } from './clock';
-import { RemoteError } from './remote_error';
+import { readWithin } from './bytes';
+import type { Clock } from './clock';
 
 /** The data of an event, and when its last bytes came, in milliseconds of the clock. */
 export interface ServerEvent {
   data: string;
-  /** `error` in the manner of llama.cpp; most servers name no events. */
+  /** `error` for an error; most servers name no events. */
   name: string;
   atMs: number;
 }
@@ -36,13 +36,14 @@ const SLICE = 4096;
 
 /**
  * The events of a body in the order of their arrival; those of one read share a time. Ends with the body: a caller
- * knows whether that was the end. Cancels the body when the caller leaves.
+ * knows whether that was the end. Ends with `signal`, too. Cancels the body when the caller leaves.
  * @throws RemoteError for a silence, a broken connection, or more than the bounds
  */
 export async function* eventsOf(
   body: ReadableStream<Uint8Array>,
-  clock: Clock = CLOCK,
+  clock: Clock,
   bounds: StreamBounds = STREAM_BOUNDS,
+  signal?: AbortSignal,
 ): AsyncGenerator<ServerEvent, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder(); // keeps half a character for the next read
@@ -50,7 +51,7 @@ export async function* eventsOf(
   let bytes = 0;
   try {
     for (;;) {
-      const value = await readWithin(reader, bounds.silenceMs, clock);
+      const value = await readWithin(reader, bounds.silenceMs, clock, signal);
       if (!value) return;
       const atMs = clock.now();
       bytes += value.length;
@@ -59,28 +60,6 @@ export async function* eventsOf(
     }
   } finally {
     void reader.cancel().catch(() => {});
-  }
-}
-
-/** The next bytes, or null at the end. */
-async function readWithin(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  ms: number,
-  clock: Clock,
-): Promise<Uint8Array | null> {
-  let takeBack = () => {};
-  const silence = new Promise<never>((_, reject) => {
-    const message = `The server sent nothing for ${ms / 1000} seconds. It may be overloaded or gone; try again.`;
-    takeBack = clock.after(ms, () => reject(new RemoteError('server-silent', message)));
-  });
-  try {
-    const { value } = await Promise.race([reader.read(), silence]);
-    return value ?? null;
-  } catch (error) {
-    if (error instanceof RemoteError) throw error;
-    throw new RemoteError('server-cut', 'The connection to the server broke in the middle of its answer. Try again.');
-  } finally {
-    takeBack();
   }
 }
 
@@ -96,8 +75,11 @@ class EventInbox {
     this.parser = createParser({
       maxBufferSize: bounds.eventLetters,
       onEvent: ({ data, event = '' }) => this.events.push({ data, name: event, atMs: this.atMs }),
-      onError: ({ type }) => {
-        this.isTooLong ||= type === 'max-buffer-size-exceeded'; // unknown fields are ignored, as the standard says
+      onError: ({ type, field, value = '' }) => {
+        this.isTooLong ||= type === 'max-buffer-size-exceeded';
+        // The standard ignores unknown fields, but errors of older versions of llama.cpp's server are one.
+        if (type === 'unknown-field' && field === 'error')
+          this.events.push({ data: value, name: 'error', atMs: this.atMs });
       },
     });
   }

@@ -29,6 +29,12 @@ export class FakeClock implements Clock {
     while (this.timers.length === 0) await new Promise((resolve) => setImmediate(resolve));
   }
 
+  /** Resolves once something waits for exactly so long. */
+  async waitsFor(ms: number): Promise<void> {
+    while (!this.timers.some(({ atMs }) => atMs === this.ms + ms))
+      await new Promise((resolve) => setImmediate(resolve));
+  }
+
   /** Goes on by so many milliseconds, and ends the waits that are over by then. */
   advance(ms: number): void {
     this.ms += ms;

@@ -20,6 +20,7 @@ let elements = '';
 let openai = '';
 let promptApi = '';
 let webllm = '';
+let remote = '';
 
 beforeAll(async () => {
   await ensureBuilt();
@@ -31,6 +32,7 @@ beforeAll(async () => {
     read('lib/elements.js'),
   ];
   [openai, promptApi, webllm] = [read('lib/openai.js'), read('lib/prompt_api.js'), read('lib/webllm.js')];
+  remote = read('lib/remote.js');
 });
 
 /** Names of the files in dist/ that end so. */
@@ -86,7 +88,7 @@ test('errors keep their names, whatever their classes are called in a bundle', a
 });
 
 test('every bundle with a budget keeps its ceiling', () => {
-  expect(BUDGETS).toHaveLength(12);
+  expect(BUDGETS).toHaveLength(13);
   for (const { name, files: names, budgetKb, ceilingKb } of BUDGETS) {
     const sizes = names.map((file) => gzipSync(readFileSync(path.join(DIST, file)), { level: 9 }).length);
     const kb = sizes.reduce((sum, bytes) => sum + bytes / 1000, 0);
@@ -107,7 +109,7 @@ test('the page paints before its worker and its panel are there, and they are fi
 });
 
 test('nothing asks for unsafe-eval or wasm-unsafe-eval', () => {
-  for (const code of [bundle, embed, panel, elements, openai, promptApi, webllm])
+  for (const code of [bundle, embed, panel, elements, openai, promptApi, webllm, remote])
     expect(code).not.toMatch(/\beval\(|\bFunction\(|\bWebAssembly\b/);
 });
 
@@ -163,6 +165,7 @@ import type { VivaceChat } from 'vivace/elements';
 import type { VivaceHandle } from 'vivace/embed.js';
 import { createFetch } from 'vivace/openai';
 import { createLanguageModel, type LanguageModelSession } from 'vivace/prompt-api';
+import { RemoteEngine, RemoteError } from 'vivace/remote';
 import { CreateMLCEngine } from 'vivace/webllm';
 
 export async function tell(chat: VivaceChat): Promise<string> {
@@ -182,6 +185,10 @@ export async function tell(chat: VivaceChat): Promise<string> {
   text += await session.prompt('Hi');
   const other = await CreateMLCEngine('m.gguf', { load: Engine.load });
   text += await other.getMessage();
+  const far = await RemoteEngine.load('http://localhost:8080', { apiKey: 'key' });
+  const there: typeof fetch = createFetch(far);
+  for await (const event of far.chat([{ role: 'user', content: 'Hi' }], { maxTokens: 5 })) text += event.type;
+  text += far.metrics?.network?.beyondServer?.ttftMs.toFixed() ?? new RemoteError('server-cut', String(there)).status;
   // @ts-expect-error: an option that there is not
   await Engine.load('m.gguf', { nonsense: 1 });
   return text + new VivaceError('internal', text).code;

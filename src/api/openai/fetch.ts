@@ -51,9 +51,9 @@ export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {
     if (!isKnown) throw new ApiError(404, `Nothing here answers ${path}.`, 'unknown_url');
     if (method !== expected) throw new ApiError(405, `${path} takes ${expected}.`, 'method_not_allowed');
     if (!route) {
-      if (id === undefined) return Response.json({ object: 'list', data: names.map(card) });
-      const found = names.find((name) => name === id || encodeURIComponent(name) === id);
-      if (found === undefined) throw noModel();
+      if (id === undefined) return Response.json({ object: 'list', data: [...engines].map(card) });
+      const found = [...engines].find(([name]) => name === id || encodeURIComponent(name) === id);
+      if (!found) throw noModel();
       return Response.json(card(found));
     }
     const json = await readJson(request);
@@ -76,8 +76,9 @@ export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {
   };
 }
 
-function card(id: string): object {
-  return { id, object: 'model', created: 0, owned_by: 'vivace' };
+/** `max_model_len` is vLLM's word for the length of the context. */
+function card([id, { info }]: readonly [string, ApiEngine]): object {
+  return { id, object: 'model', created: 0, owned_by: 'vivace', max_model_len: info.contextLength };
 }
 
 /** An error as an answer. Only memory may be there a moment later: a lost engine stays lost. */

@@ -82,7 +82,7 @@ const arithmetic = fields<ArithmeticChoice>({
 
 export const warnings = list(fields<Warning>({ code: word, message: sentence, facts: () => undefined }), 1000);
 
-const backend = oneOf<EngineInfo['backend']>({ webgpu: true, cpu: true });
+const backend = oneOf<EngineInfo['backend']>({ webgpu: true, cpu: true, remote: true });
 
 export const info = fields<EngineInfo>({
   model: fields<EngineInfo['model']>({

@@ -1,0 +1,102 @@
+// What a caller says about a server, and its checks. No message repeats what was given: it may hold a key.
+
+import type { ThinkingAbility } from '../engine/protocol';
+import { InvalidRequestError } from '../errors';
+import { CLOCK, type Clock } from './clock';
+
+/** What a server runs, which decides the fields beyond OpenAI's. `openai`: none of them. */
+export type ServerKind = 'vllm' | 'sglang' | 'llama.cpp' | 'vivace' | 'openai';
+
+export interface RemoteOptions {
+  /** The name of the model at the server. Default: the first that it lists. */
+  model?: string;
+  /** Goes with each request as a bearer token, and nowhere else. It is held in memory alone. */
+  apiKey?: string;
+  /** More headers for each request, as secret as the key. */
+  headers?: Readonly<Record<string, string>>;
+  /** Default: as its list of models tells. Ray Serve in front of vLLM tells nothing: say `vllm`. */
+  kind?: ServerKind;
+  /** Most tokens of a conversation, where the server does not say. */
+  contextLength?: number;
+  /** Whether the model takes tools, and whether its thinking can be switched. No server says so. */
+  tools?: boolean;
+  thinking?: ThinkingAbility;
+  /** Longest time until an answer begins. Default: 5 minutes, since a server reads the prompt first. */
+  acceptMs?: number;
+  /** Longest silence in the middle of an answer. Default: 1 minute. */
+  silenceMs?: number;
+  /** Most repeated requests where the server was too busy to begin (429, 503). Default: 2. */
+  retries?: number;
+  /** Default: the browser's. */
+  fetch?: (address: string, init: RequestInit) => Promise<Response>;
+  /** For tests. */
+  clock?: Clock;
+  signal?: AbortSignal;
+}
+
+export interface Timing {
+  acceptMs: number;
+  silenceMs: number;
+  retries: number;
+}
+
+const MAX_MS = 86_400_000;
+const MAX_RETRIES = 10;
+
+export function timingOf({ acceptMs, silenceMs, retries }: RemoteOptions): Timing {
+  return {
+    acceptMs: whole('acceptMs', acceptMs, 300_000, 1, MAX_MS),
+    silenceMs: whole('silenceMs', silenceMs, 60_000, 1, MAX_MS),
+    retries: whole('retries', retries, 2, 0, MAX_RETRIES),
+  };
+}
+
+function whole(name: string, value: number | undefined, fallback: number, min: number, max: number): number {
+  if (value === undefined) return fallback;
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new InvalidRequestError(`${name} must be a whole number from ${min} to ${max}.`);
+}
+
+export function clockOf({ clock = CLOCK }: RemoteOptions): Clock {
+  return clock;
+}
+
+/**
+ * The address of the interface, without a slash at its end. `/v1` is added to an address without a path.
+ * @throws InvalidRequestError
+ */
+export function readAddress(address: string): string {
+  const page = globalThis.location?.href;
+  if (typeof address !== 'string' || !URL.canParse(address, page))
+    throw new InvalidRequestError('The address of a server must be a URL, such as http://localhost:8080/v1.');
+  const url = new URL(address, page);
+  if (!/^https?:$/.test(url.protocol))
+    throw new InvalidRequestError('The address of a server must begin with http: or https:.');
+  if (url.username || url.password || url.search || url.hash)
+    throw new InvalidRequestError(
+      'The address of a server must hold no user name, password, query or fragment. Pass a key as apiKey.',
+    );
+  const path = url.pathname.replace(/\/+$/, '');
+  return `${url.origin}${path || '/v1'}`;
+}
+
+/** @throws InvalidRequestError for a key or a header that cannot be sent */
+export function readHeaders({ apiKey, headers = {} }: RemoteOptions): Headers {
+  try {
+    const read = new Headers({ ...headers });
+    if (apiKey !== undefined && apiKey !== '') read.set('authorization', `Bearer ${apiKey}`);
+    return read;
+  } catch {
+    throw new InvalidRequestError('The key or a header has letters that no header can hold. Check for line ends.');
+  }
+}
+
+/** True where a key would travel in the clear. */
+export function isInTheClear(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+export function isLoopback(hostname: string): boolean {
+  return hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname) || /(^|\.)localhost$/.test(hostname);
+}

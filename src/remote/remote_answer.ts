@@ -1,0 +1,226 @@
+// One answer of a server: chunks to the engine's events, and the times of their arrival to its metrics.
+
+import type { EngineEvent, FinishReason, RunMetrics, Tool } from '../engine/protocol';
+import { summarizeGaps } from '../engine/tbt';
+import { isJsonObject } from '../shared/json_object';
+import { malformed, parseObject } from './bounded_json';
+import { type CallPart, type Chunk, readChunk } from './chunk';
+import type { Clock } from './clock';
+import type { ServerEvent } from './event_stream';
+import { eventFailure } from './failures';
+import { networkMetrics } from './network_metrics';
+import { RemoteError } from './remote_error';
+import type { Accepted } from './server';
+
+/** Most tokens that a server may count for one chunk, and for an answer. */
+const MAX_BURST = 4096;
+const MAX_TOKENS = 2 ** 18;
+
+const FINISH: Readonly<Record<string, FinishReason>> = {
+  stop: 'eos',
+  length: 'length',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+  abort: 'abort',
+};
+
+interface Asked {
+  choice: number;
+  seed: number;
+  startMs: number;
+  tools: readonly Tool[];
+  info: Pick<RunMetrics, 'attention' | 'step'>;
+}
+
+type Call = Omit<CallPart, 'index'>;
+
+export class RemoteAnswer {
+  private hasStarted = false;
+  private tokens = 0;
+  private reasoningTokens = 0;
+  /** Arrivals of tokens and of chunks with tokens, in milliseconds of the clock. */
+  private firstMs: number | null = null;
+  private lastMs = 0;
+  private readonly gaps: number[] = [];
+  private readonly chunkGaps: number[] = [];
+  private chunks = 0;
+  private finish: FinishReason | null = null;
+  /** The newest that the server told. */
+  private counts: Chunk['counts'] = { prompt: null, cached: null, completion: null, reasoning: null };
+  private times: Chunk['times'] = null;
+  private readonly calls = new Map<number, Call>();
+
+  constructor(
+    private readonly asked: Asked,
+    private readonly accepted: Accepted,
+    private readonly clock: Clock,
+  ) {}
+
+  /** True once the server said why the answer ended. */
+  get isComplete(): boolean {
+    return this.finish !== null;
+  }
+
+  /** @throws RemoteError for data that is none of this interface, and for the server's own errors */
+  *take({ data, name, atMs }: ServerEvent): Generator<EngineEvent, void, undefined> {
+    const json = parseObject(data);
+    if (name === 'error' || (json.error !== undefined && json.error !== null)) throw eventFailure(json);
+    const chunk = readChunk(json);
+    this.learn(chunk);
+    const { progress, reasoning, calls } = chunk;
+    if (!this.hasStarted) yield this.start(progress?.cached ?? this.counts.cached ?? 0);
+    if (progress)
+      yield { type: 'prefill', done: progress.processed - progress.cached, total: progress.total - progress.cached };
+    yield* this.tokensOf(chunk, atMs);
+    if (reasoning) yield { type: 'reasoning', text: reasoning };
+    for (const part of calls) yield* this.call(part);
+    if (chunk.finish) this.end(chunk);
+  }
+
+  /** The last event. What the server did not count was counted here. */
+  *done(finishReason: FinishReason = this.finish ?? 'eos'): Generator<EngineEvent, void, undefined> {
+    if (!this.hasStarted) yield this.start(this.counts.cached ?? 0);
+    if (finishReason !== 'abort') yield* this.callErrors();
+    const { prompt, cached, completion, reasoning } = this.counts;
+    yield {
+      type: 'done',
+      text: '',
+      finishReason,
+      seed: this.asked.seed,
+      usage: {
+        promptTokens: prompt ?? 0,
+        cachedTokens: Math.min(cached ?? 0, prompt ?? 0),
+        completionTokens: completion ?? this.tokens,
+        reasoningTokens: reasoning ?? this.reasoningTokens,
+      },
+      metrics: this.metrics(),
+    };
+  }
+
+  private start(cachedTokens: number): EngineEvent {
+    this.hasStarted = true;
+    return { type: 'start', choice: this.asked.choice, promptIds: [], cachedTokens };
+  }
+
+  private learn({ counts, times }: Chunk): void {
+    const { prompt, cached, completion, reasoning } = this.counts;
+    this.counts = {
+      prompt: counts.prompt ?? prompt,
+      cached: counts.cached ?? cached,
+      completion: counts.completion ?? completion,
+      reasoning: counts.reasoning ?? reasoning,
+    };
+    this.times = times ?? this.times;
+  }
+
+  /**
+   * The tokens of a chunk. The first has the text; all others came with it, after no time. A server that does not count
+   * sends one token a chunk, as far as anyone can tell.
+   */
+  private *tokensOf(chunk: Chunk, atMs: number): Generator<EngineEvent, void, undefined> {
+    const n = this.countOf(chunk);
+    if (n === 0) return;
+    if (this.tokens + n > MAX_TOKENS) throw malformed(`sent more than ${MAX_TOKENS} tokens`);
+    if (this.chunks++ > 0) this.chunkGaps.push(atMs - this.lastMs);
+    for (let i = 0; i < n; i++) {
+      const tbtMs = this.firstMs === null ? null : atMs - this.lastMs;
+      this.firstMs ??= atMs;
+      this.lastMs = atMs;
+      if (tbtMs !== null) this.gaps.push(tbtMs);
+      const logprobs = chunk.logprobs[i];
+      yield {
+        type: 'token',
+        id: chunk.ids?.[i] ?? logprobs?.chosen.id ?? -1,
+        text: i === 0 ? chunk.text : '',
+        tbtMs,
+        position: (this.counts.prompt ?? 0) + this.tokens++,
+        atMs: this.clock.epochMs + atMs,
+        inFlightMs: tbtMs ?? atMs - this.accepted.sentMs,
+        workerMs: null,
+        ...(logprobs && { logprobs }),
+      };
+    }
+    if (chunk.reasoning) this.reasoningTokens += n;
+  }
+
+  private countOf({ isOfChoice, text, reasoning, calls, logprobs, ids, counts, finish }: Chunk): number {
+    const isSeen = text !== '' || reasoning !== '' || calls.length > 0;
+    if (ids) return ids.length;
+    if (logprobs.length > 0) return logprobs.length;
+    const told = counts.completion === null ? 0 : counts.completion - this.tokens;
+    const isHeldBack = isOfChoice && finish === '' && told > 0; // half a character, or the beginning of a marker
+    if (!isSeen) return isHeldBack ? Math.min(told, MAX_BURST) : 0;
+    return Math.min(Math.max(told, 1), MAX_BURST);
+  }
+
+  private *call({ index, id, name, arguments: text }: CallPart): Generator<EngineEvent, void, undefined> {
+    const known = this.calls.get(index);
+    if (known) {
+      known.arguments += text;
+      yield { type: 'tool-call', index, arguments: text };
+      return;
+    }
+    const call = { id: id || `call_${this.asked.choice}_${index}`, name, arguments: text };
+    this.calls.set(index, call);
+    yield { type: 'tool-call', index, ...call };
+  }
+
+  /** Calls that cannot be made, as the local engine tells them. */
+  private *callErrors(): Generator<EngineEvent, void, undefined> {
+    const names = new Set(this.asked.tools.map(({ name }) => name));
+    for (const [index, { name, arguments: text }] of this.calls) {
+      const shown = name.slice(0, 80);
+      if (!names.has(name)) yield { type: 'tool-call-error', index, message: `There is no tool "${shown}".`, text };
+      else if (!isObject(text))
+        yield { type: 'tool-call-error', index, message: `The arguments of "${shown}" are no JSON object.`, text };
+    }
+  }
+
+  private end({ finish, isStopText }: Chunk): void {
+    const known = Object.hasOwn(FINISH, finish) ? FINISH[finish] : 'stop';
+    const isCalling = this.calls.size > 0 && known === 'eos'; // vLLM's word where a tool was named
+    this.finish = isCalling ? 'tool-calls' : known === 'eos' && isStopText ? 'stop' : known;
+  }
+
+  private metrics(): RunMetrics {
+    const { asked, accepted, gaps, chunkGaps, firstMs, lastMs, times, chunks, tokens } = this;
+    const ttftMs = firstMs === null ? null : firstMs - asked.startMs;
+    const decodeMs = firstMs === null ? 0 : lastMs - firstMs;
+    const read = times?.promptTokens ?? null;
+    return {
+      attention: asked.info.attention,
+      step: asked.info.step,
+      ttftMs,
+      tokenizeMs: 0,
+      prefillMs: times?.promptMs ?? 0,
+      prefillTokensPerSecond: times && read !== null && times.promptMs > 0 ? (read * 1000) / times.promptMs : null,
+      decodeTokensPerSecond: decodeMs > 0 ? (gaps.length * 1000) / decodeMs : null,
+      tbtMs: summarizeGaps(gaps),
+      perToken: null,
+      runAhead: 0,
+      peakGpuBytes: null,
+      network: networkMetrics({
+        accepted,
+        firstMs,
+        decodeMs,
+        chunks,
+        chunkGaps,
+        times,
+        tokens: this.counts.completion ?? tokens,
+      }),
+    };
+  }
+}
+
+/** The error of an answer that ended before the server said why. */
+export function cutShort(): RemoteError {
+  return new RemoteError('server-cut', 'The server ended its answer before it was complete. Try again.');
+}
+
+function isObject(text: string): boolean {
+  try {
+    return isJsonObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,154 @@
+// The package's entry vivace/remote: the engine's interface over a server with OpenAI's. The model, the GPU and the
+// chat template are the server's; events, options and errors are those of `Engine`.
+
+import type { EngineChatOptions, EngineGenerateOptions } from '../engine/engine';
+import { resolveOptions } from '../engine/option_values';
+import { GENERATE_OPTIONS } from '../engine/options';
+import type { ChatMessage, EngineEvent, EngineInfo, GenerateInput, RunMetrics } from '../engine/protocol';
+import { InvalidRequestError } from '../errors';
+import { eventsOf, STREAM_BOUNDS } from './event_stream';
+import { type ModelCard, readCard } from './model_card';
+import type { RemoteOptions, ServerKind } from './options';
+import { cutShort, RemoteAnswer } from './remote_answer';
+import { requestBody } from './request_body';
+import { Server } from './server';
+
+export type { NetworkMetrics } from '../engine/protocol';
+export type { RemoteOptions, ServerKind } from './options';
+export { type RemoteCode, RemoteError } from './remote_error';
+
+type Answers = AsyncGenerator<EngineEvent, void, undefined>;
+
+export class RemoteEngine {
+  /** The metrics of the newest finished answer, or null before the first. */
+  metrics: RunMetrics | null = null;
+  readonly info: EngineInfo;
+  readonly kind: ServerKind;
+  readonly #server: Server;
+  /** One for each request that runs. */
+  readonly #running = new Set<AbortController>();
+  #isUnloaded = false;
+
+  private constructor(server: Server, { kind, info }: ModelCard) {
+    this.#server = server;
+    this.kind = kind;
+    this.info = info;
+  }
+
+  /**
+   * Asks a server for its models, and starts nothing there.
+   * @param address such as `http://localhost:8080/v1`
+   * @throws VivaceError with a `code`; DOMException AbortError when `signal` aborts
+   */
+  static async load(address: string, options: RemoteOptions = {}): Promise<RemoteEngine> {
+    const server = new Server(address, options);
+    const startMs = server.clock.now();
+    const list = await server.json('/models', undefined, options.signal ?? new AbortController().signal);
+    return new RemoteEngine(server, readCard(list, server, options, server.clock.now() - startMs));
+  }
+
+  /** Answers a conversation through the chat template of the server. */
+  chat(
+    messages: readonly ChatMessage[],
+    { tools, toolChoice, templateArguments, continueLast, ...options }: EngineChatOptions = {},
+  ): Answers {
+    return this.#answers({ messages, tools, toolChoice, templateArguments, continueLast }, options);
+  }
+
+  /** Continues a text, or ids. */
+  complete(prompt: string | readonly number[], options: EngineGenerateOptions = {}): Answers {
+    return this.#answers(typeof prompt === 'string' ? { prompt } : { ids: prompt }, options);
+  }
+
+  /** Stops all answers. */
+  async unload(): Promise<void> {
+    this.#isUnloaded = true;
+    for (const running of this.#running) running.abort();
+  }
+
+  /** One after another, each with a seed of its own. An abort ends with `done`, as it does at the local engine. */
+  #answers(input: GenerateInput, { signal, ...options }: EngineGenerateOptions): Answers {
+    const stop = new AbortController();
+    const onAbort = () => stop.abort();
+    const made = this.#all(input, options, stop, () => {
+      signal?.removeEventListener('abort', onAbort);
+      this.#running.delete(stop);
+    });
+    if (signal?.aborted) stop.abort();
+    else signal?.addEventListener('abort', onAbort);
+    const end = made.return.bind(made);
+    // By itself a generator returns after the event that it waits for, which a silent server never sends.
+    made.return = (value) => {
+      stop.abort();
+      return end(value);
+    };
+    return made;
+  }
+
+  async *#all(input: GenerateInput, options: EngineGenerateOptions, stop: AbortController, end: () => void): Answers {
+    const { n = 1, seed = randomSeed(), ...others } = options;
+    this.#running.add(stop);
+    try {
+      if (this.#isUnloaded) throw new InvalidRequestError('The engine was unloaded. Load another one.');
+      resolveOptions(GENERATE_OPTIONS, options);
+      for (let choice = 0; choice < n && !(choice > 0 && stop.signal.aborted); choice++)
+        yield* this.#one(input, { ...others, seed: (seed + choice) >>> 0 }, choice, stop.signal);
+    } catch (error) {
+      throw this.#server.cleaned(error);
+    } finally {
+      stop.abort(); // whatever still runs at the server
+      end();
+    }
+  }
+
+  async *#one(
+    input: GenerateInput,
+    options: Omit<EngineGenerateOptions, 'n' | 'signal'> & { seed: number },
+    choice: number,
+    signal: AbortSignal,
+  ): Answers {
+    const { info, kind } = this;
+    const { clock, timing } = this.#server;
+    const { path, body, warnings } = requestBody(input, options, info.model.name, kind);
+    if (choice === 0) for (const message of warnings) yield { type: 'warning', code: 'server-option', message };
+    const startMs = clock.now();
+    const tools = ('messages' in input && input.tools) || [];
+    const asked = { choice, seed: options.seed, startMs, tools, info };
+    const accepted = await this.#accepted(path, body, signal);
+    let isComplete = false;
+    const answer = new RemoteAnswer(asked, accepted ?? NOT_ACCEPTED, clock);
+    if (accepted) {
+      const bounds = { ...STREAM_BOUNDS, silenceMs: timing.silenceMs };
+      for await (const event of eventsOf(this.#server.events(accepted), clock, bounds, signal)) {
+        isComplete = event.data === '[DONE]';
+        if (isComplete) break;
+        yield* answer.take(event);
+      }
+      isComplete ||= answer.isComplete;
+      if (!isComplete && !signal.aborted) throw cutShort();
+    }
+    for (const event of answer.done(isComplete ? undefined : 'abort')) {
+      if (event.type === 'done') this.metrics = event.metrics;
+      yield event;
+    }
+    if (options.gpuTimes) yield { type: 'gpuTimes', gpuMs: null };
+  }
+
+  /** Null after an abort. */
+  async #accepted(path: string, body: object, signal: AbortSignal) {
+    try {
+      return await this.#server.send(path, body, signal);
+    } catch (error) {
+      if (signal.aborted) return null;
+      throw error;
+    }
+  }
+}
+
+/** For an answer that was stopped before it began. */
+const NOT_ACCEPTED = { response: new Response(), sentMs: 0, acceptedMs: 0, tries: 1 };
+
+/** Below 2^31: to llama.cpp the largest seeds mean a random one. */
+function randomSeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0] >>> 1;
+}

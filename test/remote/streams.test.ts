@@ -1,0 +1,82 @@
+// Streams in the shapes of three servers, over a real connection, in pieces of several sizes.
+
+import { expect, test } from 'vitest';
+import { collect, HELLO } from './collect';
+import { CARDS, connect, play, stream } from './http_server';
+
+const WEATHER = [{ name: 'weather', parameters: { type: 'object' } }];
+
+test.each([7, 100_000])('vLLM: text, counts and the limit of the context, in pieces of %d bytes', async (size) => {
+  const { engine } = await connect(play(stream('vllm_chat'), size));
+  expect(engine.info).toMatchObject({ model: { name: 'qwen' }, backend: 'remote', contextLength: 4096 });
+  const answer = await collect(engine.chat(HELLO));
+  expect([answer.text, answer.finishReason]).toEqual(['Grüße aus 日本 🌍', 'eos']);
+  expect(answer.starts).toEqual([{ type: 'start', choice: 0, promptIds: [], cachedTokens: 0 }]);
+  expect(answer.tokens.map(({ text }) => text)).toEqual(['Grüße', '', ' aus', ' 日本 🌍', '']);
+  expect(answer.tokens.map(({ position }) => position)).toEqual([9, 10, 11, 12, 13]);
+  expect(answer.usage).toEqual({ promptTokens: 9, cachedTokens: 4, completionTokens: 6, reasoningTokens: 0 });
+  expect(answer.metrics).toMatchObject({ network: { chunks: 3, tokensPerChunk: 2, tries: 1, server: null } });
+  expect(engine.metrics).toBe(answer.metrics);
+});
+
+test('vLLM: thinking and calls', async () => {
+  const { engine } = await connect(play(stream('vllm_tools'), 11));
+  const { calls, ...answer } = await collect(engine.chat(HELLO, { tools: WEATHER }));
+  expect([answer.reasoning, answer.text, answer.finishReason]).toEqual([
+    'The user wants the weather.',
+    '',
+    'tool-calls',
+  ]);
+  expect(calls[0]).toEqual({ type: 'tool-call', index: 0, id: 'chatcmpl-tool-8f1', name: 'weather', arguments: '' });
+  expect(calls.map((part) => part.arguments).join('')).toBe('{"city": "Bern"}');
+  expect(answer.callErrors).toEqual([]);
+  expect(answer.usage).toMatchObject({ promptTokens: 120, completionTokens: 18, reasoningTokens: 6 });
+  expect(answer.tokens).toHaveLength(17);
+});
+
+test('SGLang: null fields, thinking, log probabilities, the end by a stop text', async () => {
+  const { engine } = await connect(play(stream('sglang_chat'), 13), {}, CARDS.sglang);
+  expect(engine.kind).toBe('sglang');
+  const answer = await collect(engine.chat(HELLO, { logprobs: 2, stop: ['.'] }));
+  expect([answer.reasoning, answer.text, answer.finishReason]).toEqual(['Hm.', 'Yes it', 'stop']);
+  const no = { id: -1, token: ' no', bytes: [32, 110, 111], logprob: -3.5 };
+  const yes = { id: -1, token: 'Yes', bytes: [89, 101, 115], logprob: -0.25 };
+  expect(answer.tokens[1]?.logprobs).toEqual({ chosen: yes, top: [yes, no] });
+  expect(answer.usage).toMatchObject({ promptTokens: 11, cachedTokens: 3, completionTokens: 5 });
+});
+
+test.each([9, 100_000])('llama.cpp: progress, times of its own, CRLF, in pieces of %d bytes', async (size) => {
+  const { engine } = await connect(play(stream('llamacpp_chat'), size), {}, CARDS['llama.cpp']);
+  const { model, contextLength } = engine.info;
+  expect([model.parameters, model.vocabSize, model.fileBytes, contextLength]).toEqual([1e6, 512, 2e6, 2048]);
+  const answer = await collect(engine.chat(HELLO, { maxTokens: 4 }));
+  expect(answer.prefill).toEqual([
+    [2, 5],
+    [5, 5],
+  ]);
+  expect(answer.starts[0]?.cachedTokens).toBe(2);
+  expect([answer.text, answer.finishReason, answer.tokens.length]).toEqual(['Once upon a time', 'length', 4]);
+  expect(answer.usage).toEqual({ promptTokens: 7, cachedTokens: 2, completionTokens: 4, reasoningTokens: 0 });
+  expect(answer.metrics).toMatchObject({
+    prefillMs: 80,
+    prefillTokensPerSecond: 62.5,
+    network: { server: { promptMs: 80, tokenMs: 20 } },
+  });
+});
+
+test('llama.cpp: a text continued', async () => {
+  const { engine, heard } = await connect(play(stream('llamacpp_completion')), {}, CARDS['llama.cpp']);
+  const answer = await collect(engine.complete('Once', { seed: 3 }));
+  expect([answer.text, answer.finishReason, answer.done?.seed]).toEqual(['there was', 'eos', 3]);
+  expect(heard.at(-1)).toMatchObject({ path: '/v1/completions', body: { prompt: 'Once', seed: 3, stream: true } });
+  await collect(engine.complete([1, 2, 3]));
+  expect(heard.at(-1)?.body.prompt).toEqual([1, 2, 3]);
+});
+
+test('answers to one prompt have a seed each', async () => {
+  const { engine, heard } = await connect(play(stream('vllm_chat')));
+  const { starts, all } = await collect(engine.chat(HELLO, { n: 3, seed: 4_294_967_295, gpuTimes: true }));
+  expect(starts.map(({ choice }) => choice)).toEqual([0, 1, 2]);
+  expect(heard.slice(1).map(({ body }) => body.seed)).toEqual([4_294_967_295, 0, 1]);
+  expect(all.at(-1)).toEqual({ type: 'gpuTimes', gpuMs: null });
+});
