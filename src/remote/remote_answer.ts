@@ -29,6 +29,8 @@ interface Asked {
   seed: number;
   startMs: number;
   tools: readonly Tool[];
+  /** What the answer continues, which llama.cpp's server may say again; '' where nothing is. */
+  begun: string;
   info: Pick<RunMetrics, 'attention' | 'step'>;
 }
 
@@ -49,12 +51,16 @@ export class RemoteAnswer {
   private counts: Chunk['counts'] = { prompt: null, cached: null, completion: null, reasoning: null };
   private times: Chunk['times'] = null;
   private readonly calls = new Map<number, Call>();
+  /** The part of `asked.begun` that may still be said again. */
+  private echo: string;
 
   constructor(
     private readonly asked: Asked,
     private readonly accepted: Accepted,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.echo = asked.begun;
+  }
 
   /** True once the server said why the answer ended. */
   get isComplete(): boolean {
@@ -67,8 +73,9 @@ export class RemoteAnswer {
     if (name === 'error' || (json.error !== undefined && json.error !== null)) throw eventFailure(json);
     const chunk = readChunk(json);
     this.learn(chunk);
+    this.dropEcho(chunk);
     const { progress, reasoning, calls } = chunk;
-    if (!this.hasStarted) yield this.start(progress?.cached ?? this.counts.cached ?? 0);
+    if (!this.hasStarted && tellsSomething(chunk)) yield this.start(progress?.cached ?? this.counts.cached ?? 0);
     if (progress)
       yield { type: 'prefill', done: progress.processed - progress.cached, total: progress.total - progress.cached };
     yield* this.tokensOf(chunk, atMs);
@@ -95,6 +102,14 @@ export class RemoteAnswer {
       },
       metrics: this.metrics(),
     };
+  }
+
+  /** What continues is said by its continuation alone. The server counts no token for it. */
+  private dropEcho(chunk: Chunk): void {
+    if (this.echo === '' || chunk.text === '') return;
+    const isEcho = this.echo.startsWith(chunk.text) && this.counts.completion === 0;
+    this.echo = isEcho ? this.echo.slice(chunk.text.length) : '';
+    if (isEcho) chunk.text = '';
   }
 
   private start(cachedTokens: number): EngineEvent {
@@ -210,6 +225,12 @@ export class RemoteAnswer {
       }),
     };
   }
+}
+
+/** False for a chunk that only names the author. */
+function tellsSomething({ text, reasoning, calls, progress, finish, counts, isOfChoice }: Chunk): boolean {
+  const isShown = text !== '' || reasoning !== '' || calls.length > 0;
+  return isShown || progress !== null || finish !== '' || counts.prompt !== null || !isOfChoice;
 }
 
 /** The error of an answer that ended before the server said why. */

@@ -113,7 +113,7 @@ export class RemoteEngine {
     if (choice === 0) for (const message of warnings) yield { type: 'warning', code: 'server-option', message };
     const startMs = clock.now();
     const tools = ('messages' in input && input.tools) || [];
-    const asked = { choice, seed: options.seed, startMs, tools, info };
+    const asked = { choice, seed: options.seed, startMs, tools, begun: begunBy(input), info };
     const accepted = await this.#accepted(path, body, signal);
     let isComplete = false;
     const answer = new RemoteAnswer(asked, accepted ?? NOT_ACCEPTED, clock);
@@ -143,6 +143,11 @@ export class RemoteEngine {
       throw error;
     }
   }
+}
+
+/** The text that an answer continues, or ''. */
+function begunBy(input: GenerateInput): string {
+  return ('messages' in input && input.continueLast && input.messages[input.messages.length - 1]?.content) || '';
 }
 
 /** For an answer that was stopped before it began. */

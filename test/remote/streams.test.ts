@@ -73,6 +73,15 @@ test('llama.cpp: a text continued', async () => {
   expect(heard.at(-1)?.body.prompt).toEqual([1, 2, 3]);
 });
 
+test('llama.cpp: the beginning of a message that it says again', async () => {
+  const respond = play(stream('llamacpp_continued'), 17);
+  const { engine } = await connect(respond, {}, CARDS['llama.cpp']);
+  const messages = [...HELLO, { role: 'assistant', content: 'Once upon' }] as const;
+  const { text, tokens, starts } = await collect(engine.chat(messages, { continueLast: true }));
+  expect([text, tokens.length, starts[0]?.cachedTokens]).toEqual([' a time', 2, 18]);
+  expect((await collect(engine.chat(HELLO))).text).toBe('Once upon a time');
+});
+
 test('answers to one prompt have a seed each', async () => {
   const { engine, heard } = await connect(play(stream('vllm_chat')));
   const { starts, all } = await collect(engine.chat(HELLO, { n: 3, seed: 4_294_967_295, gpuTimes: true }));
