@@ -83,7 +83,7 @@ const DOORS: Record<string, readonly string[]> = {
   'metrics/shared': ['after_paint', 'draw_pacer', 'figure_format', 'icons'],
   'metrics/tuning': ['roofline_section', 'tune_section'],
   'model/config': ['config', 'read', 'read_gguf'],
-  'model/step': ['decode_step', 'fused_step', 'step_choice'],
+  'model/step': ['decode_step', 'fused_model', 'fused_step', 'step_choice'],
   'storage/cache': ['cache', 'cached_models', 'manifest', 'piece_store', 'tab_waits', 'watched_stores'],
   'storage/checks': ['bounds', 'json'],
   'storage/formats': ['gguf', 'safetensors', 'shards', 'split_gguf', 'tensor', 'weight_names'],

@@ -30,7 +30,7 @@ import { allFinite, firstNotFinite, type Stage } from './not_finite';
 import { padConfig } from './padding';
 import { type SampleEnd, Sampler } from './sampler';
 import { createDecodeStep, type DecodeStep, type StepDecision } from './step/decode_step';
-import { FusedStep } from './step/fused_step';
+import type { FusedStep } from './step/fused_step';
 import type { StepAsked, StepChoice, TunedStep } from './step/step_choice';
 import type { ModelWeights } from './weights';
 
@@ -88,7 +88,7 @@ export class Llama {
   private forward(list: CommandList, nTokens: number, end: PassEnd, layers: readonly Layer[] | FusedStep): void {
     const { embed, sampler, pool } = this.parts;
     embed.record(list, nTokens); // x = E[token]
-    if (layers instanceof FusedStep)
+    if ('record' in layers)
       layers.record(list); // the same operations in one dispatch
     else {
       for (const layer of layers) {

@@ -7,6 +7,7 @@ import type { Linear } from '../kernels/linear/linear';
 import type { MatvecInput } from '../kernels/linear/matvec';
 import { type Reason, why } from '../shared/why';
 import { faultOf, readOutputs, resetOutputs, type Values } from './product_outputs';
+import { randomFloats } from './random_floats';
 import { type LayeredRun, listOf, type TurnTiming, timeInTurn } from './timing';
 import type { Meter } from './tuner';
 
@@ -94,15 +95,4 @@ const quantized = (x: Float32Array, input: MatvecInput) =>
 /** m and l of attention splits, alternating. l is above 0. */
 function randomMaximaAndSums(count: number): Float32Array<ArrayBuffer> {
   return randomFloats(count, 3).map((value, i) => (i % 2 === 0 ? value : value + 2));
-}
-
-/** Values from -1 to 1, the same at each call (Marsaglia 2003, xorshift). */
-export function randomFloats(count: number, seed: number): Float32Array<ArrayBuffer> {
-  let state = seed;
-  return new Float32Array(count).map(() => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return state / 2 ** 31;
-  });
 }

@@ -9,8 +9,8 @@ import { createLinear, type LinearPass } from '../kernels/linear/create_linear';
 import { STORE } from '../kernels/linear/epilogues/store';
 import { planeBytes } from '../kernels/linear/weight_format';
 import type { ActivationType } from '../model/arithmetic';
-import { randomFloats } from './product_meter';
 import type { RaceShape } from './race_shape';
+import { randomFloats } from './random_floats';
 import { distanceOf } from './step';
 
 /** Runs of one candidate, one after another. */

@@ -24,9 +24,15 @@ const WORKER = [
 ];
 
 /** Of those above, what the core of a worker in parts does not need (worker_parts). */
-const LATER = /\/(?:attention\/(?:eager|chunked)\.wgsl|constraint\/|tune\/|config\/read$|cpu\/llama$|cpu\/quantize$)/;
+const LATER =
+  /\/(?:attention\/(?:eager|chunked)\.wgsl|constraint\/|shaders\/step\/|tune\/|config\/read$|cpu\/llama$|cpu\/quantize$)/;
 /** What several parts need, and so the core has. */
-const OF_PARTS = ['/src/cpu/grammar', '/src/engine/backend/next_task', '/src/sampling/token_bytes'];
+const OF_PARTS = [
+  '/src/tune/random_floats',
+  '/src/cpu/grammar',
+  '/src/engine/backend/next_task',
+  '/src/sampling/token_bytes',
+];
 const EMBED = [
   '/src/embed/embed_session',
   'streaming-markdown',

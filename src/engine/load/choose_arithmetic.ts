@@ -6,11 +6,12 @@ import { type Arithmetic, arithmeticOf } from '../../model/arithmetic';
 import type { ModelConfig } from '../../model/config/config';
 import { type ModelMemory, shapeOf } from '../../model/memory';
 import { padConfig } from '../../model/padding';
-import { fusedModel } from '../../model/step/fused_step';
+import { fusedModel } from '../../model/step/fused_model';
 import type { LayerWeights, ModelWeights } from '../../model/weights';
+import { arrived } from '../../shared/part';
 import { decideArithmetic } from '../../tune/arithmetic_choice';
 import { type Profile, raceKey, storeProfile } from '../../tune/profile_store';
-import { race } from '../../tune/race';
+import type { race } from '../../tune/race';
 import { type RaceShape, raceShape } from '../../tune/race_shape';
 import type { Race } from '../../tune/results';
 import type { ArithmeticChoice, Warning } from '../protocol';
@@ -84,9 +85,9 @@ export async function raceArithmetic(
   load: ArithmeticLoad,
   shape: RaceShape,
   reading: Promise<unknown>,
-  run = race,
+  run?: typeof race,
 ): Promise<ArithmeticChoice> {
-  const racing = run(gpu, shape, load.signal);
+  const racing = (run ?? (await racer()))(gpu, shape, load.signal);
   racing.catch(() => {}); // reading may fail first
   const result = await Promise.race([racing, reading.then(() => racing)]);
   if (typeof result !== 'string') {
@@ -97,6 +98,12 @@ export async function raceArithmetic(
   const message = `q8 was not raced against f32: ${result}. Products of integers run in q8; the next load races again.`;
   load.warnings.push({ code: 'race-failed', message });
   return choice('failed', result, arithmeticOf('q8'));
+}
+
+/** Few loads race: what they measure is kept. */
+async function racer(): Promise<typeof race> {
+  const { race } = await arrived(import('../../tune/race'));
+  return race;
 }
 
 function raced(cause: 'raced' | 'kept', result: Race, { mayFuse, options }: ArithmeticLoad): ArithmeticChoice {

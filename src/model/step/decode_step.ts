@@ -4,11 +4,12 @@ import { GpuProgramError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import type { StepTest } from '../../kernels/step/step';
 import type { StepLaunch } from '../../kernels/step/step_plan';
+import { arrived } from '../../shared/part';
 import { quoted, type Reason, why } from '../../shared/why';
 import type { LinearSources } from '../linears';
-import { type FusedModel, FusedStep, fusedModel } from './fused_step';
+import { type FusedModel, fusedModel, refusedLaunch } from './fused_model';
+import type { FusedStep } from './fused_step';
 import type { StepAsked, StepChoice, TunedStep } from './step_choice';
-import { findLaunch } from './step_launch';
 
 /** A step that gives up as often as this stays off until the next load. */
 const MOST_GIVE_UPS = 3;
@@ -107,13 +108,11 @@ export async function createDecodeStep(
   const model = fusedModel(sources);
   if (typeof model === 'string') return plain(model);
   if (asked === 'auto' && tuned?.name === 'plain') return new DecodeStep(null, quoted(tuned.reason), tuned.gain);
+  const { createFused } = await arrived(import('./create_fused'));
   try {
-    const known = stepLaunch ?? tunedLaunch(tuned, model, gpu);
-    const launch = known ?? (await findLaunch(gpu, model.shape));
-    if (typeof launch === 'string') return plain(launch);
-    const refused = FusedStep.refusal(model, launch, gpu);
-    if (refused !== null) return plain(refused);
-    const step = new DecodeStep(await FusedStep.create(sources, model, launch, stepTest), why`not measured yet`);
+    const fused = await createFused(sources, model, stepLaunch ?? tunedLaunch(tuned, model, gpu), stepTest);
+    if (typeof fused === 'string') return plain(fused);
+    const step = new DecodeStep(fused, why`not measured yet`);
     if (asked === 'fused') {
       step.decide({
         name: 'fused',
@@ -134,5 +133,5 @@ export async function createDecodeStep(
 function tunedLaunch(tuned: TunedStep | undefined, model: FusedModel, gpu: Gpu): StepLaunch | null {
   if (!tuned) return null;
   const { groups, threads } = tuned;
-  return FusedStep.refusal(model, { groups, threads }, gpu) === null ? { groups, threads } : null;
+  return refusedLaunch(model, { groups, threads }, gpu) === null ? { groups, threads } : null;
 }

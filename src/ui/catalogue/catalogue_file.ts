@@ -1,6 +1,7 @@
 // Reads the list of models beside the page, at most as many bytes as a list may have. Never throws.
 
-import { type Catalogue, type CataloguePlace, MAX_LETTERS, parseCatalogue, storyteller } from './catalogue';
+import { type Catalogue, type CataloguePlace, storyteller } from './catalogue';
+import { MAX_LETTERS, parseCatalogue } from './catalogue_parse';
 
 /** Below the page's address. docs/catalogue.md. */
 const FILE = 'catalogue.json';

@@ -9,12 +9,9 @@ import {
   type Roofline,
 } from '../../engine/engine';
 import { type Catalogue, type CatalogueModel, type CataloguePlace, storyteller } from './catalogue';
-import { readCatalogue } from './catalogue_file';
-import { type Experience, noExperience, withGranted, withRate, withRefused } from './experience';
-import { readExperience, writeExperience } from './experience_store';
-import { needOf } from './fit';
-import { inspectMachine, type Machine } from './machine';
-import { recommend } from './recommend';
+import type { Experience } from './experience';
+import type { Knowledge } from './knowledge';
+import type { Machine } from './machine';
 
 /** A load under way. */
 export interface Loading {
@@ -36,41 +33,39 @@ export class Offers {
   complaints: readonly string[] = [];
   /** Null until the browser was asked. */
   machine: Machine | null = null;
-  seen: Experience = noExperience('');
+  seen: Experience = { adapter: '', readGBps: null, grantedBytes: 0, refusedBytes: null, rates: {} };
   /** Null until the list of downloaded models was read. */
   kept: readonly CachedModel[] | null = null;
   running: ModelLocation | null = null;
   loading: Loading | null = null;
   private readonly listeners = new Set<() => void>();
-  private readonly sources: OfferSources;
+  /** Null until it has come. */
+  private knowledge: Knowledge | null = null;
 
   constructor(
     private readonly place: CataloguePlace,
-    usesGpu: boolean,
-    sources: Partial<OfferSources> = {},
+    private readonly usesGpu: boolean,
+    private readonly sources: Partial<OfferSources> = {},
   ) {
     this.models = [storyteller(place)];
-    this.sources = {
-      catalogue: readCatalogue,
-      machine: () => inspectMachine(usesGpu),
-      kept: listCachedModels,
-      ...sources,
-    };
   }
 
-  /** Reads the list and asks for the machine. */
+  /** Reads the list and asks for the machine. Without its part, the page offers what it has. */
   async read(): Promise<void> {
-    const [{ models, complaints }, machine] = await Promise.all([
-      this.sources.catalogue(this.place),
-      this.sources.machine(),
-    ]);
-    Object.assign(this, { models, complaints, machine, seen: readExperience(machine.name) });
+    const known = await import('./knowledge').then(({ knowledge }) => knowledge).catch(() => null);
+    if (!known) return;
+    const { catalogue = known.readCatalogue, machine: inspect = () => known.inspectMachine(this.usesGpu) } =
+      this.sources;
+    const [{ models, complaints }, machine] = await Promise.all([catalogue(this.place), inspect()]);
+    this.knowledge = known;
+    Object.assign(this, { models, complaints, machine, seen: known.readExperience(machine.name) });
     this.tell();
   }
 
   /** Reads the list of downloaded models anew. */
   async readKept(): Promise<void> {
-    this.kept = await this.sources.kept().catch(() => []);
+    const { kept = listCachedModels } = this.sources;
+    this.kept = await kept().catch(() => []);
     this.tell();
   }
 
@@ -81,7 +76,7 @@ export class Offers {
 
   /** The model to recommend here, once the machine is known. */
   get recommended(): CatalogueModel | null {
-    return this.machine && recommend(this.models, this.machine, this.seen);
+    return (this.machine && this.knowledge?.recommend(this.models, this.machine, this.seen)) ?? null;
   }
 
   show(state: Partial<Pick<Offers, 'running' | 'loading'>>): void {
@@ -93,25 +88,27 @@ export class Offers {
   noteLoaded(info: EngineInfo): void {
     const { gpuBytes } = info;
     if (!gpuBytes || !this.isHere(info)) return;
-    this.learn(withGranted(this.seen, gpuBytes.weights + gpuBytes.kvCache + gpuBytes.activations));
+    const bytes = gpuBytes.weights + gpuBytes.kvCache + gpuBytes.activations;
+    this.learn(({ withGranted }) => withGranted(this.seen, bytes));
   }
 
   /** A model did not get its memory. */
   noteRefused(location: ModelLocation): void {
     const model = this.find(location);
-    if (model && this.machine) this.learn(withRefused(this.seen, needOf(model, this.machine)));
+    const { machine } = this;
+    if (model && machine) this.learn(({ withRefused, needOf }) => withRefused(this.seen, needOf(model, machine)));
   }
 
   /** An answer has ended. */
   noteAnswer(location: ModelLocation | null, info: EngineInfo, tokensPerSecond: number | null): void {
     if (typeof location !== 'string' || !tokensPerSecond || !this.isHere(info)) return;
     const bytesPerToken = info.bytesPerToken?.weights ?? 4 * info.model.parameters;
-    this.learn(withRate(this.seen, location, { tokensPerSecond, bytesPerToken }));
+    this.learn(({ withRate }) => withRate(this.seen, location, { tokensPerSecond, bytesPerToken }));
   }
 
   /** The speed of this GPU's memory was measured. */
   noteRoofline(roofline: Roofline | null): void {
-    if (roofline) this.learn({ ...this.seen, readGBps: roofline.readGBps });
+    if (roofline) this.learn(() => ({ ...this.seen, readGBps: roofline.readGBps }));
   }
 
   /** Calls `listener` after each change. Returns a function that takes it off. */
@@ -125,9 +122,11 @@ export class Offers {
     return this.machine?.name === (adapter ?? '');
   }
 
-  private learn(seen: Experience): void {
-    this.seen = seen;
-    writeExperience(seen);
+  private learn(from: (known: Knowledge) => Experience): void {
+    const { knowledge } = this;
+    if (!knowledge) return; // of which machine is not known yet
+    this.seen = from(knowledge);
+    knowledge.writeExperience(this.seen);
     this.tell();
   }
 

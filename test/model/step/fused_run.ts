@@ -12,7 +12,8 @@ import type { ModelConfig } from '../../../src/model/config/config';
 import { readConfig } from '../../../src/model/config/read';
 import { createKvCache } from '../../../src/model/kv_cache';
 import { padConfig } from '../../../src/model/padding';
-import { FusedStep, fusedModel } from '../../../src/model/step/fused_step';
+import { fusedModel, refusedLaunch } from '../../../src/model/step/fused_model';
+import { FusedStep } from '../../../src/model/step/fused_step';
 import { resolveTensors } from '../../../src/model/tensors';
 import { allocateWeights, type QuantizedFormat } from '../../../src/model/weights';
 import type { ModelFiles } from '../../../src/storage/model_files';
@@ -71,7 +72,7 @@ export class FusedRun {
     const { unpadded, sources, read } = await fusedSources(gpu, files, options);
     const model = fusedModel(sources);
     if (typeof model === 'string') throw new Error(model);
-    const why = FusedStep.refusal(model, launch, gpu);
+    const why = refusedLaunch(model, launch, gpu);
     if (why !== null) throw new Error(why);
     const fused = await FusedStep.create(sources, model, launch, test);
     await read(files);

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type CatalogueModel, parseCatalogue } from '../../../src/ui/catalogue/catalogue';
+import type { CatalogueModel } from '../../../src/ui/catalogue/catalogue';
+import { parseCatalogue } from '../../../src/ui/catalogue/catalogue_parse';
 import { describeFit, describeSpeed } from '../../../src/ui/catalogue/catalogue_words';
 import {
   type Experience,
