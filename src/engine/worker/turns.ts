@@ -1,0 +1,188 @@
+// Whose turn it is: requests run in short turns, so that none waits for the end of another. Decides only; who has the
+// turn asks between its steps whether it is over, and gives way then. Knows no model and no cache.
+
+/** A turn lasts at least so long where others wait: a few tokens, so that the change costs little beside them. */
+const TURN_MS = 50;
+/** A longer turn counts as so long: the page slept, or a pass took very long, and nobody shall wait as long for it. */
+const MOST_COUNTED_MS = 2000;
+
+/**
+ * Why a request has not begun: as many run as may, or one that nothing runs beside (`busy`); or there is no memory to
+ * set aside what one that runs has in the cache (`memory`).
+ */
+export type WaitReason = 'busy' | 'memory';
+
+interface Asked {
+  stopped: () => boolean;
+  /** Nothing runs beside it. */
+  isAlone?: boolean;
+  /** Ends by itself as soon as anybody waits. */
+  isBrief?: boolean;
+  /** Called once where the request waits for more than a turn of another. */
+  onWait?: (reason: WaitReason) => void;
+}
+
+export class Turns {
+  /** Requests that may have begun at a time. */
+  most = 1;
+  /** Not begun, in the order of their arrival. */
+  private waiting: Turn[] = [];
+  /** Begun and not ended, the one longest without its turn first. */
+  private readonly begun = new Set<Turn>();
+  private holder: Turn | null = null;
+
+  constructor(
+    private readonly turnMs = TURN_MS,
+    private readonly now = () => performance.now(),
+  ) {}
+
+  /** Resolves when the request may begin, with null where it was stopped before. It ends with `leave`. */
+  async enter(asked: Asked): Promise<Turn | null> {
+    const turn = new Turn(this, asked);
+    this.waiting.push(turn);
+    const begins = turn.sleeps();
+    this.next();
+    return (await begins) ? turn : null;
+  }
+
+  /** True if `turn` shall give way. */
+  isOver(turn: Turn): boolean {
+    if (turn !== this.holder || turn.stays || turn.asked.isAlone) return false;
+    const lasts = this.lasts(turn);
+    const isDue = (other: Turn) =>
+      !this.begun.has(other) || other.asked.stopped() || (lasts >= this.turnMs && other.usedMs <= turn.usedMs + lasts);
+    return this.ready().some(isDue);
+  }
+
+  private lasts({ since }: Turn): number {
+    return Math.min(this.now() - since, MOST_COUNTED_MS);
+  }
+
+  /** Lets another go on. Resolves when `turn` has it again, with false if nobody went on. */
+  async giveWay(turn: Turn): Promise<boolean> {
+    turn.usedMs += this.lasts(turn);
+    turn.since = this.now();
+    if (this.ready().length === 0) return false;
+    this.begun.delete(turn);
+    this.begun.add(turn); // the last in the order
+    this.holder = null;
+    const sleeps = turn.sleeps();
+    this.next();
+    await sleeps;
+    return true;
+  }
+
+  /** The holder of the turn goes on to its end. */
+  stay(turn: Turn): void {
+    turn.stays = true;
+    this.tellWaits();
+  }
+
+  leave(turn: Turn): void {
+    this.begun.delete(turn);
+    if (turn !== this.holder) return;
+    this.holder = null;
+    this.next();
+  }
+
+  /** Who could run now if the holder gave way: those without their turn, and the next one that has not begun. */
+  private ready(): Turn[] {
+    const others = [...this.begun].filter((turn) => turn !== this.holder);
+    const first = this.waiting.find(({ asked }) => !asked.stopped());
+    return first && this.mayBegin(first, this.begun.size) ? [...others, first] : others;
+  }
+
+  private mayBegin({ asked }: Turn, beside: number): boolean {
+    if (beside === 0) return true;
+    return beside < this.most && !asked.isAlone && ![...this.begun].some((turn) => turn.asked.isAlone);
+  }
+
+  /** Gives the turn to whoever is due, if nobody has it: stopped ones, then new ones, then who has used the least. */
+  private next(): void {
+    const stopped = this.waiting.filter(({ asked }) => asked.stopped());
+    this.waiting = this.waiting.filter((turn) => !stopped.includes(turn));
+    for (const turn of stopped) turn.wake(false);
+    if (!this.holder) this.start();
+    this.tellWaits();
+  }
+
+  private start(): void {
+    const rank = (turn: Turn) => (!this.begun.has(turn) ? -1 : turn.asked.stopped() ? -2 : turn.usedMs);
+    const [turn] = this.ready().sort((a, b) => rank(a) - rank(b)); // stable
+    if (!turn) return;
+    if (!this.begun.has(turn)) {
+      turn.usedMs = Math.min(...[...this.begun].map(({ usedMs }) => usedMs));
+      if (this.begun.size === 0) turn.usedMs = 0;
+      this.waiting = this.waiting.filter((other) => other !== turn);
+      this.begun.add(turn);
+    }
+    this.holder = turn;
+    turn.since = this.now();
+    turn.wake(true);
+  }
+
+  /** Tells requests that have not begun, and will not in the next turn, why. */
+  private tellWaits(): void {
+    const { holder } = this;
+    if (!holder || holder.asked.isBrief) return;
+    let beside = this.begun.size;
+    for (const turn of this.waiting) {
+      const isFree = this.mayBegin(turn, beside++);
+      if (isFree && !holder.stays) continue;
+      turn.tell(holder.stays && isFree ? 'memory' : 'busy');
+      if (turn.asked.isAlone) beside = Number.POSITIVE_INFINITY;
+    }
+  }
+}
+
+/** One request among others. */
+export class Turn {
+  /** Milliseconds of its turns so far. A new one begins with what the others have, so that it gets no more than them. */
+  usedMs = 0;
+  /** Start of its turn. */
+  since = 0;
+  /** True if it gives way no more. */
+  stays = false;
+  private told = false;
+  private resolve: (isOn: boolean) => void = () => {};
+
+  constructor(
+    private readonly turns: Turns,
+    readonly asked: Asked,
+  ) {}
+
+  /** True if it shall give way, once nothing of it is in flight. */
+  get isOver(): boolean {
+    return this.turns.isOver(this);
+  }
+
+  /** Lets others run. Resolves when it has its turn again, with false if nobody ran. */
+  giveWay(): Promise<boolean> {
+    return this.turns.giveWay(this);
+  }
+
+  /** Runs to its end from now on. */
+  stay(): void {
+    this.turns.stay(this);
+  }
+
+  leave(): void {
+    this.turns.leave(this);
+  }
+
+  sleeps(): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.resolve = resolve;
+    });
+  }
+
+  wake(hasTurn: boolean): void {
+    this.resolve(hasTurn);
+  }
+
+  tell(reason: WaitReason): void {
+    if (this.told) return;
+    this.told = true;
+    this.asked.onWait?.(reason);
+  }
+}
