@@ -134,7 +134,7 @@ export class EnginePool {
     signal: AbortSignal,
     onWaiting: (isWaiting: boolean) => void,
   ): AsyncGenerator<T, void, undefined> {
-    let waits = entry.requests++ > 0; // the worker answers one request at a time
+    let waits = entry.requests++ > 0; // for a turn, or for an end
     const begin = () => {
       if (waits) onWaiting(false);
       waits = false;
@@ -142,7 +142,7 @@ export class EnginePool {
     if (waits) onWaiting(true);
     try {
       for await (const event of start(signal)) {
-        if (!isLoss(event)) begin();
+        if (!comesBefore(event)) begin();
         yield event;
       }
     } finally {
@@ -152,10 +152,10 @@ export class EnginePool {
   }
 }
 
-/** True for an event that comes before the worker's turn too: a loss ends the work of all requests. */
-function isLoss(event: unknown): boolean {
+/** True for an event that comes before the request has begun, too: a loss ends the work of all requests. */
+function comesBefore(event: unknown): boolean {
   const { type } = event as { type?: string };
-  return type === 'interrupted' || type === 'recovered';
+  return type === 'interrupted' || type === 'recovered' || type === 'queued';
 }
 
 /** The package's version. Bundles of different versions share no engines. */

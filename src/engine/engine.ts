@@ -171,9 +171,8 @@ export class Engine {
   }
 
   /**
-   * The vectors of 1 to 2,048 texts, after earlier requests. The conversation so far comes
-   * back as far as `kvBudgetBytes` allows. A prefix
-   * that a model wants for a task is the caller's.
+   * The vectors of 1 to 2,048 texts, in turns with answers that run. The conversation so far comes back as far as
+   * `kvBudgetBytes` allows. A prefix that a model wants for a task is the caller's.
    * @throws VivaceError for an empty text, or one longer than the context; DOMException AbortError
    */
   async embed(

@@ -207,6 +207,18 @@ export const LOAD_OPTIONS = /* @__PURE__ */ and(LOAD_SETTINGS, {
     help: 'Most bytes of conversations kept beside the one that runs, so that none is read again. 0 keeps none.',
   },
   /**
+   * Requests that run at a time take turns of some steps, each with its own text, times and stop. Further ones wait, as
+   * all do where `kvBudgetBytes` has no room for the conversation that gives way.
+   */
+  maxConcurrent: {
+    kind: 'integer',
+    min: 1,
+    max: 16,
+    default: 4,
+    name: 'max-concurrent',
+    help: 'Most answers that are written at the same time, in turns. With 1, each waits for the one before.',
+  },
+  /**
    * Keys and values of these beginnings of conversations stay in this browser, up to 256 MB, and come back after a
    * reload where reading is faster than computing. Only beside a model that this browser keeps (`cache`). Their text
    * can be rebuilt from them. `system`: the system prompt and the tools, from 256 tokens on.

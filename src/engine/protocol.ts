@@ -179,6 +179,8 @@ export interface RunMetrics {
   perToken: PerToken | null;
   runAhead: number;
   peakGpuBytes: number | null;
+  /** The time in which other requests ran, of this one's own. Absent where none did. */
+  othersMs?: number;
   /** Of an answer from a server, whose arrivals here are the times above. */
   network?: NetworkMetrics;
 }
@@ -239,6 +241,8 @@ export interface TokenEvent {
    * first.
    */
   workerMs: number | null;
+  /** The part of `tbtMs` in which other requests ran, if any did. */
+  othersMs?: number;
   /** Pipelines compiled since the token before, if any. */
   pipelines?: number;
   /** With the option `logprobs`: the token's own, and the likeliest tokens, most probable first. */
@@ -252,6 +256,11 @@ export interface TokenEvent {
  * completes the metrics of `done`. With the option `n`, each answer runs from `start` to its own end.
  */
 export type EngineEvent =
+  /**
+   * The request waits for others, before `start`: as many run as may (`maxConcurrent`) or one that nothing runs beside,
+   * or there is no memory to run beside the one that does. Requests that take turns wait for a turn without it.
+   */
+  | { type: 'queued'; reason: 'busy' | 'memory' }
   | {
       type: 'start';
       /** The number of the answer, from 0. */
@@ -332,6 +341,8 @@ export interface EngineInfo {
   bytesPerToken: { weights: number; kvPerPosition: number } | null;
   /** Most bytes of conversations that are kept beside the cache. Absent in older runs. */
   kvBudgetBytes?: number;
+  /** Most requests that take turns: 1 without memory for conversations beside the cache. Absent in older runs. */
+  maxConcurrent?: number;
   loadMs: { open: number; weights: number; compile: number };
   /**
    * What generation_config.json, or the metadata of a GGUF, suggests for sampling. Only values that the options allow.

@@ -39,13 +39,13 @@ export class KvBranches {
   }
 
   /** Copies keys and values of the first `tokens` positions. Null where their memory is refused. */
-  park(tokens: number): Promise<ParkedRows | null> {
-    return this.copyOf(this.cache, tokens);
+  park(tokens: number, room = tokens): Promise<ParkedRows | null> {
+    return this.copyOf(this.cache, tokens, room);
   }
 
-  /** Copies the first rows of `from` to buffers of their own. */
-  async copyOf(from: readonly Rows[], tokens: number): Promise<ParkedRows | null> {
-    const headBytes = tokens * this.rowBytes;
+  /** Copies the first rows of `from` to buffers of their own, which have room for `room` rows. */
+  async copyOf(from: readonly Rows[], tokens: number, room = tokens): Promise<ParkedRows | null> {
+    const headBytes = room * this.rowBytes;
     const layerBytes = this.shape.nKvHeads * headBytes;
     const create = () =>
       this.kvCache.arenas.map(({ firstLayer, nLayers }): Rows => {
@@ -55,7 +55,7 @@ export class KvBranches {
       });
     try {
       const rows = await this.gpu.guardMemory('A parked conversation', create);
-      this.copy(from, rows, headBytes);
+      this.copy(from, rows, 0, tokens);
       return new ParkedRows(this, rows);
     } catch (error) {
       if (error instanceof GpuMemoryError && !this.gpu.failure) return null;
@@ -65,20 +65,26 @@ export class KvBranches {
 
   /** Copies rows and their ids back into the cache. */
   restore(rows: readonly Rows[], ids: Uint32Array<ArrayBuffer>): void {
-    this.copy(rows, this.cache, ids.length * this.rowBytes);
+    this.copy(rows, this.cache, 0, ids.length);
     this.writeTokens(ids);
+  }
+
+  /** Copies rows of the cache from `first` on, up to `tokens`. */
+  extend(rows: readonly Rows[], first: number, tokens: number): void {
+    if (first < tokens) this.copy(this.cache, rows, first, tokens);
   }
 
   destroy(rows: readonly Rows[]): void {
     for (const { k, v } of rows) for (const buffer of [k, v]) this.gpu.destroyBuffer(buffer);
   }
 
-  /** Copies the first `bytes` of each head. */
-  private copy(from: readonly Rows[], to: readonly Rows[], bytes: number): void {
+  /** Copies the rows of each head from `first` on, up to `tokens`. */
+  private copy(from: readonly Rows[], to: readonly Rows[], first: number, tokens: number): void {
+    const [skipped, bytes] = [first * this.rowBytes, (tokens - first) * this.rowBytes];
     const encoder = this.gpu.device.createCommandEncoder({ label: 'parked' });
     for (const [i, { nLayers }] of this.kvCache.arenas.entries()) {
       for (let row = 0; row < nLayers * this.shape.nKvHeads; row++) {
-        const [source, target] = [offsetOf(from[i], row, this.shape), offsetOf(to[i], row, this.shape)];
+        const [source, target] = [from, to].map((each) => skipped + offsetOf(each[i], row, this.shape));
         encoder.copyBufferToBuffer(from[i].k, source, to[i].k, target, bytes);
         encoder.copyBufferToBuffer(from[i].v, source, to[i].v, target, bytes);
       }
@@ -107,6 +113,12 @@ class ParkedRows {
   /** A copy of the first `tokens` positions alone. Null where its memory is refused. */
   shrink(tokens: number): Promise<ParkedRows | null> {
     return this.branches.copyOf(this.rows, tokens);
+  }
+
+  /** Copies rows of the cache from `first` on, up to `tokens`, for which there is room. */
+  extend(first: number, tokens: number): boolean {
+    this.branches.extend(this.rows, first, tokens);
+    return true;
   }
 
   destroy(): void {

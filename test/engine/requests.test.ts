@@ -148,7 +148,7 @@ describe('the end of an answer', () => {
     await until(() => timed.heard.at(-1)?.type === 'done');
     expect(engine.metrics).toBe(done(timed.heard).metrics);
     expect(engine.metrics && 'gpuMs' in engine.metrics).toBe(false);
-    expect([backend.prefills.length, next.heard.length]).toEqual([1, 0]);
+    expect([backend.prefills.length, next.heard]).toEqual([1, [{ type: 'queued', reason: 'busy' }]]);
     release();
     expect((await timed.whole).at(-1)).toMatchObject({ type: 'gpuTimes', gpuMs: { perToken: [0, 1] } });
     expect(engine.metrics).toMatchObject({ gpuMs: { perToken: [0, 1] }, prefillMs: expect.any(Number) });

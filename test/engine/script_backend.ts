@@ -33,9 +33,13 @@ export class ScriptBackend implements Backend {
     this.prefills.push({ position, length: ids.length });
     onProgress(0);
     await new Promise((resolve) => setTimeout(resolve));
-    if (await stopped()) return { token: null };
+    if (await stopped()) return { token: null, ran: 0 };
     this.next = position + ids.length - 1;
     return { token: this.decode(this.next) };
+  }
+
+  goOn(ids: Uint32Array): void {
+    this.next = ids.length - 1;
   }
 
   /** The vector of a text: its first id and its length. */

@@ -86,12 +86,13 @@ const BUILDS = [
  * Prompts that are there after a reload took the core 4.1: names and checks of pieces 0.8, their folder and its
  * bound 1.3, what is read and written when 1.3, keys and values as bytes 0.5, the rest ties. Their place in the list of
  * models took the page 0.4.
+ * Requests that take turns took the core 2: whose turn it is 0.9, what an answer sets aside and brings back 1.1.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 195.2 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 250.2 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 197.4 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 252.1 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 81 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 330.9 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 332.9 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8.4 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
@@ -120,7 +121,7 @@ export const BUDGETS = [
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 90.2 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 242.2 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 244 },
 ];
 
 /** What index.html names: its scripts with what they import at once, its style sheets and, if asked, its worker. */

@@ -39,14 +39,16 @@ export interface ParkedKv {
   restore(ids: Uint32Array<ArrayBuffer>): void;
   /** A copy of the first `tokens` positions alone. Null where memory is refused. */
   shrink(tokens: number): Promise<ParkedKv | null>;
+  /** Copies positions of the cache from `first` on, up to `tokens`, for which it has room. False: memory is refused. */
+  extend(first: number, tokens: number): boolean;
   destroy(): void;
 }
 
 /** Makes copies of keys and values beside the cache. Between requests only. */
 export interface Parking {
   readonly bytesPerToken: number;
-  /** Copies the first `tokens` positions. Null where memory is refused. */
-  park(tokens: number): Promise<ParkedKv | null>;
+  /** Copies the first `tokens` positions, with room for `room` of them. Null where memory is refused. */
+  park(tokens: number, room?: number): Promise<ParkedKv | null>;
 }
 
 /** Keys and values of some positions as bytes, the same for each cache of this model. Between requests only. */
@@ -96,7 +98,7 @@ export interface Backend {
    * Runs ids at position, position + 1 ... and samples the token after the last, which arrives through `token`.
    * Resolves once every pass is queued and all but the last are done. `onProgress` counts tokens whose passes are done.
    * Waits for `stopped` between passes, which may take as long as a pause of the worker. If it is true, ends with the
-   * running pass; `token` is null in this case.
+   * running pass; `token` is null in this case, and the first `ran` ids have run or are about to.
    * @param place of a constrained request: where the document stands before the token after the last
    */
   prefill(
@@ -105,7 +107,12 @@ export interface Backend {
     onProgress: (done: number) => void,
     stopped: Stopped,
     place?: Place,
-  ): Promise<{ token: Promise<Arrival> | null }>;
+  ): Promise<{ token: Promise<Arrival> } | { token: null; ran: number }>;
+  /**
+   * Goes on with decode steps behind `ids` after another request has run, and after `begin`. The cache holds all of
+   * `ids` but the last, which the next step reads. `place` is as in `prefill`.
+   */
+  goOn(ids: Uint32Array<ArrayBuffer>, place?: Place): void;
   /** Queues one step that reads the token at `position` and samples the next one. Resolves with its id. */
   decode(position: number): Promise<Arrival>;
   /**

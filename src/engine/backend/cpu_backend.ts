@@ -152,19 +152,28 @@ export class CpuBackend implements Backend {
   }
 
   private park(tokens: number, from?: ReturnType<CpuLlama['park']>): ParkedKv | null {
-    let parked: ReturnType<CpuLlama['park']>;
-    try {
-      parked = this.llama.park(tokens, from);
-    } catch (error) {
-      if (error instanceof RangeError) return null; // no memory for another array
-      throw error;
-    }
+    const tryPark = (count: number, source?: typeof from) => {
+      try {
+        return this.llama.park(count, source);
+      } catch (error) {
+        if (error instanceof RangeError) return null; // no memory for another array
+        throw error;
+      }
+    };
+    const first = tryPark(tokens, from);
+    if (!first) return null;
+    let parked: ReturnType<CpuLlama['park']> = first;
     return {
       restore: (ids) => {
         this.llama.restore(parked, ids.length);
         this.tokens.set(ids);
       },
       shrink: async (least) => this.park(least, parked),
+      extend: (_first, more) => {
+        const longer = tryPark(more);
+        if (longer) parked = longer;
+        return longer !== null;
+      },
       destroy() {
         parked = [];
       },
@@ -182,16 +191,21 @@ export class CpuBackend implements Backend {
     onProgress: (done: number) => void,
     stopped: Stopped,
     place: Place | null = null,
-  ): Promise<{ token: Promise<Arrival> | null }> {
+  ): Promise<{ token: Promise<Arrival> } | { token: null; ran: number }> {
     this.place = place;
     this.tokens.set(ids, position);
     for (let t = 0; t < ids.length - 1; t++) {
       this.llama.forwardHidden(ids[t], position + t);
       onProgress(t + 1);
       await nextTask();
-      if (await stopped()) return { token: null };
+      if (await stopped()) return { token: null, ran: t + 1 };
     }
     return { token: this.decode(position + ids.length - 1) };
+  }
+
+  goOn(ids: Uint32Array<ArrayBuffer>, place: Place | null = null): void {
+    this.place = place;
+    this.tokens.set(ids);
   }
 
   async decode(position: number): Promise<Arrival> {

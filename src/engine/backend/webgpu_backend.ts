@@ -140,7 +140,7 @@ export class WebGpuBackend implements Backend {
     onProgress: (done: number) => void,
     stopped: Stopped,
     place?: Place,
-  ): Promise<{ token: Promise<Arrival> | null }> {
+  ): Promise<{ token: Promise<Arrival> } | { token: null; ran: number }> {
     const { queue } = this.gpu.device;
     this.llama.writeTokens(ids, position);
     if (place) this.llama.setPlace(position + ids.length, packPlace(place));
@@ -161,12 +161,19 @@ export class WebGpuBackend implements Backend {
       await previousDone();
       before = running;
       queued += PREFILL_CHUNK;
-      if (await stopped()) return { token: null };
+      if (await stopped()) return { token: null, ran: queued };
     }
     const token = this.run(position + queued, ids.length - queued);
     token.catch(ignore); // the caller awaits the promise later
     await previousDone();
     return { token };
+  }
+
+  goOn(ids: Uint32Array<ArrayBuffer>, place?: Place): void {
+    const next = ids.length - 1;
+    this.llama.writeTokens(ids.slice(next), next);
+    if (place) this.llama.setPlace(ids.length, packPlace(place));
+    this.timedFrom = next;
   }
 
   decode(position: number): Promise<Arrival> {

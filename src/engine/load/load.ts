@@ -196,6 +196,7 @@ async function loadFiles(
   const { pooling, size, only } = backend.vectors;
   const form = template ? answerForm(template.syntax, tokenizer, MOST_CONTROLS) : undefined;
   const cacheBytes = (backend.parking?.bytesPerToken ?? 0) * backend.contextLength;
+  const kvBudgetBytes = chooseKvBudget(options, cacheBytes, onGpu ? gpu.limits.maxBufferSize : null);
   return {
     session: { backend, tokenizer, template, vocabSize: config.vocabSize, form, cachedIds: [] },
     info: {
@@ -215,7 +216,8 @@ async function loadFiles(
       embeddings: { pooling, size, only },
       gpuBytes,
       bytesPerToken,
-      kvBudgetBytes: chooseKvBudget(options, cacheBytes, onGpu ? gpu.limits.maxBufferSize : null),
+      kvBudgetBytes,
+      maxConcurrent: kvBudgetBytes > 0 ? options.maxConcurrent : 1,
       loadMs: tracker.times(),
       samplingDefaults: readSamplingDefaults(files),
       warnings,

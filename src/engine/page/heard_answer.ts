@@ -39,6 +39,7 @@ export class HeardAnswer {
    */
   take(event: EngineEvent): EngineEvent | null {
     if (event.type === 'start') return this.start(event);
+    if (event.type === 'queued') return this.promptIds ? null : event; // another worker catches up
     if (event.type === 'prefill') return this.ids.length > 0 ? null : event;
     if (event.type === 'token') {
       const isFirst = this.ids.push(event.id) === 1;

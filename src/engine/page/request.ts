@@ -88,7 +88,7 @@ export class Request<Message extends object> {
   }
 
   private readonly onMessages = ({ data }: MessageEvent<PortMessages<Message>>) => {
-    this.hasBegun = true;
+    this.hasBegun ||= data.some((message: object) => !('type' in message && message.type === 'queued'));
     this.connection?.hear();
     for (const message of data) {
       if (isFailure(message)) void this.fail(message);

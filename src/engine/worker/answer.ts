@@ -39,14 +39,14 @@ export class Answer {
   private compiled: number;
 
   constructor(
-    private readonly backend: Backend,
+    private readonly calls: Pick<Backend, 'counters'>,
     private readonly clock: TokenClock,
     private readonly inFlight: IdsInFlight,
     private readonly parser: AnswerParser,
     private readonly options: AnswerOptions,
   ) {
     this.eos = new Set(options.eosIds);
-    this.compiled = backend.counters?.pipelines ?? 0;
+    this.compiled = calls.counters?.pipelines ?? 0;
   }
 
   /**
@@ -66,6 +66,11 @@ export class Answer {
       if (parser.stopped) this.finishReason = 'stop';
     }
     if (ids.length > 0) this.finishReason ??= this.end();
+  }
+
+  /** The ids that steps of this worker brought or its prefill ran. */
+  get heldIds(): number[] {
+    return this.ids.slice(0, this.held);
   }
 
   /** Counts all told ids as run by a prefill. Returns how many of them steps had brought. */
@@ -125,11 +130,12 @@ export class Answer {
   }
 
   private event(id: number, text: string): TokenEvent {
-    const { tbtMs, inFlightMs, workerMs, last } = this.clock;
+    const { tbtMs, inFlightMs, workerMs, othersMs, last } = this.clock;
     const position = this.options.promptLength + this.ids.length - 1;
     const atMs = performance.timeOrigin + last;
     const event: TokenEvent = { type: 'token', id, text, tbtMs, position, atMs, inFlightMs, workerMs };
-    const { pipelines = 0 } = this.backend.counters ?? {};
+    if (othersMs > 0 && tbtMs !== null) event.othersMs = othersMs;
+    const { pipelines = 0 } = this.calls.counters ?? {};
     if (pipelines > this.compiled) event.pipelines = pipelines - this.compiled;
     this.compiled = pipelines;
     return event;

@@ -13,6 +13,18 @@ interface ParkedBranch extends Branch {
   usedAt: number;
 }
 
+/** A copy of the conversation of a request that another has taken the cache from, until it ends. */
+export interface Aside {
+  kv: ParkedKv;
+  /** Positions that are copied, and those that there is room for. */
+  tokens: number;
+  room: number;
+}
+
+/** Most room for tokens that come later, so that a copy lasts for many turns, and its share of what is free. */
+const MORE_ROOM = 256;
+const MORE_SHARE = 1 / 4;
+
 /** Why a branch is gone. */
 type Loss = Extract<CacheReport, 'evicted' | 'refused' | 'cleared'>;
 
@@ -26,6 +38,8 @@ interface Cached {
 
 export class Branches {
   private parked: ParkedBranch[] = [];
+  /** Of requests that run. They are never given up, and count in the budget. */
+  private readonly asides = new Set<Aside>();
   private lost: { ids: Uint32Array; why: Loss }[] = [];
   /** Leading tokens of the cache that are the template's and the system prompt. Called when they are parked. */
   private systemTokens = () => 0;
@@ -41,10 +55,18 @@ export class Branches {
     this.budgetTokens = Math.floor(budgetBytes / parking.bytesPerToken);
   }
 
-  /** Branches beside the cache, and their bytes. */
+  /** Conversations beside the cache, and their bytes. */
   get held(): { branches: number; bytes: number } {
-    const tokens = this.parked.reduce((sum, { ids }) => sum + ids.length, 0);
-    return { branches: this.parked.length, bytes: tokens * this.parking.bytesPerToken };
+    const tokens = this.parkedTokens + this.asideTokens;
+    return { branches: this.parked.length + this.asides.size, bytes: tokens * this.parking.bytesPerToken };
+  }
+
+  private get parkedTokens(): number {
+    return this.parked.reduce((sum, { ids }) => sum + ids.length, 0);
+  }
+
+  private get asideTokens(): number {
+    return [...this.asides].reduce((sum, { room }) => sum + room, 0);
   }
 
   /**
@@ -57,7 +79,7 @@ export class Branches {
     systemTokens = () => 0,
   ): Promise<{ cached: number; report: CacheReport }> {
     const live = { ids: session.cachedIds, keep: this.most };
-    const plan = planBranches(live, this.parked, wanted, this.budgetTokens);
+    const plan = planBranches(live, this.parked, wanted, this.budgetTokens - this.asideTokens);
     const isParked = plan.park > 0 && (await this.park(live.ids, plan.park));
     if (isParked) {
       for (const branch of plan.drop) this.lose(branch, 'evicted');
@@ -101,6 +123,51 @@ export class Branches {
     session.cachedIds = [];
   }
 
+  /**
+   * Copies the conversation in the cache, all of it, for a request that goes on later. `former` is its copy of an
+   * earlier turn, which gets what has come since. Null where budget or memory has no room for it. Nothing may be in
+   * flight that writes to the cache.
+   */
+  async setAside({ cachedIds: { length } }: Cached, former: Aside | null): Promise<Aside | null> {
+    const aside = former && former.room >= length ? extended(former, length) : await this.newAside(length, former);
+    if (aside) this.most = 0; // what the cache holds has a copy already
+    return aside;
+  }
+
+  private async newAside(tokens: number, former: Aside | null): Promise<Aside | null> {
+    if (former) this.drop(former);
+    const free = this.budgetTokens - this.asideTokens;
+    if (tokens > free) return null;
+    const room = tokens + Math.min(MORE_ROOM, Math.floor(MORE_SHARE * (free - tokens)));
+    const oldest = [...this.parked].sort((a, b) => a.usedAt - b.usedAt);
+    for (const branch of oldest) if (this.parkedTokens + room > free) this.lose(branch, 'evicted');
+    const kv =
+      (await this.parking.park(tokens, room)) ?? (this.giveUp() ? await this.parking.park(tokens, room) : null);
+    if (!kv) return null;
+    const aside = { kv, tokens, room };
+    this.asides.add(aside);
+    return aside;
+  }
+
+  /** Brings a conversation back into the cache. What another request has left there is parked as ever. */
+  async bringBack(session: Cached, { kv }: Aside, ids: Uint32Array<ArrayBuffer>, systemTokens: () => number) {
+    await this.leave(session);
+    kv.restore(ids);
+    session.cachedIds = Array.from(ids);
+    this.goOn(systemTokens);
+  }
+
+  /** The conversation in the cache goes on: only its copy of before exists. */
+  goOn(systemTokens: () => number): void {
+    this.systemTokens = systemTokens;
+    this.most = Number.POSITIVE_INFINITY;
+  }
+
+  /** Drops the copy of a request that has ended. */
+  drop(aside: Aside): void {
+    if (this.asides.delete(aside)) aside.kv.destroy();
+  }
+
   /** Gives up all branches, which may be wrong. */
   clear(session: Cached): void {
     this.remember(Uint32Array.from(session.cachedIds), 'cleared');
@@ -109,9 +176,9 @@ export class Branches {
 
   /** Gives up all branches, because memory is needed. Returns false where there are none. */
   giveUp(): boolean {
-    const { branches } = this.held;
+    const { length } = this.parked;
     for (const branch of this.parked) this.lose(branch, 'refused');
-    return branches > 0;
+    return length > 0;
   }
 
   /** Returns false where memory is refused: no other branch is given up for one that there is no memory for. */
@@ -164,4 +231,10 @@ export class Branches {
     }
     return found;
   }
+}
+
+function extended(aside: Aside, tokens: number): Aside | null {
+  if (!aside.kv.extend(aside.tokens, tokens)) return null;
+  aside.tokens = tokens;
+  return aside;
 }

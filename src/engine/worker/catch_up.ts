@@ -3,6 +3,7 @@
 import type { Place } from '../../cpu/grammar';
 import type { Backend, Stopped } from '../backend/backend';
 import type { EngineEvent } from '../protocol';
+import type { AnswerTurns } from './answer_turns';
 import type { IdsInFlight } from './ids_in_flight';
 import type { Session } from './session';
 import type { TokenClock } from './token_clock';
@@ -24,7 +25,7 @@ export function replays({ stepBoundMs = 0 }: Backend, told: number): boolean {
 export class CatchUp {
   /** Ids that ran. */
   prefilled = 0;
-  /** The backend's counters after the newest prefill. */
+  /** The answer's counters after the newest prefill. */
   counters: Backend['counters'];
   private ids: Uint32Array<ArrayBuffer> = new Uint32Array();
   private cached = 0;
@@ -33,14 +34,16 @@ export class CatchUp {
     private readonly session: Session,
     private readonly inFlight: IdsInFlight,
     private readonly clock: TokenClock,
+    private readonly turns: AnswerTurns,
     private readonly emit: (events: readonly EngineEvent[]) => void,
   ) {
-    this.counters = copyOf(session.backend.counters);
+    this.counters = copyOf(turns.counters);
   }
 
   /**
-   * Runs `ids`, of which the cache holds the first `cached`. The step after them is the first in flight, of `most`
-   * tokens. Returns false if stopped. No step may be in flight. `place` is that of a constrained answer behind `ids`.
+   * Runs `ids`, of which the cache holds the first `cached`, in as many turns as needed. The step after them is the
+   * first in flight, of `most` tokens. Returns false if stopped. No step may be in flight. `place` is that of a
+   * constrained answer behind `ids`.
    */
   async run(
     ids: Uint32Array<ArrayBuffer>,
@@ -49,20 +52,28 @@ export class CatchUp {
     halted: Stopped,
     place?: Place,
   ): Promise<boolean> {
-    const { inFlight, clock } = this;
+    const { inFlight, clock, turns } = this;
     const { backend } = this.session;
     this.ids = ids;
     this.cached = cached;
     inFlight.begin(ids.length, most);
     this.progress(0);
-    const isHalted = await halted();
-    const run = () => backend.prefill(ids.slice(cached), cached, (done) => this.progress(done), halted, place);
-    const { token } = isHalted ? { token: null } : await run();
-    this.counters = copyOf(backend.counters);
-    if (!token) return false;
-    this.prefilled += ids.length - cached;
-    inFlight.add(token, 1, clock.tokenized);
-    return true;
+    const rests = async () => (await halted()) || turns.isOver;
+    let from = cached;
+    while (!(await halted())) {
+      const first = from;
+      const onProgress = (done: number) => this.progress(first - cached + done);
+      const run = await backend.prefill(ids.slice(first), first, onProgress, rests, place);
+      this.counters = copyOf(turns.counters);
+      if (run.token) {
+        this.prefilled += ids.length - cached;
+        inFlight.add(run.token, 1, clock.tokenized);
+        return true;
+      }
+      from += run.ran;
+      if (turns.isOver && !(await halted())) await turns.giveWay(ids.slice(0, from));
+    }
+    return false;
   }
 
   /** Reports all ids as done, when the token after them is there. */

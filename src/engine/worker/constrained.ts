@@ -67,12 +67,18 @@ function vocabularyOf(session: Session): Vocabulary {
 function begun(session: Session, automaton: Automaton, prompt: Prompt, vocabulary: Vocabulary): Constrained {
   const { tokens, bytesOf, dropsSpace } = vocabulary;
   const start = startOf(automaton, prompt, dropsSpace && !prompt.goesOn, session.form?.controls ?? []);
-  const placeAfter = (ids: ArrayLike<number>) =>
-    Array.from(ids).reduce((place, id, i) => {
-      const next = walkToken(automaton, place, bytesOf(id));
-      if (next) return next;
-      throw new InvalidRequestError(`resumed.ids: the constraint refuses token ${i}.`);
-    }, start);
+  let known = { ids: [] as number[], place: start }; // an answer that takes turns asks again and again
+  const placeAfter = (ids: ArrayLike<number>) => {
+    if (known.ids.length > ids.length || known.ids.some((id, i) => id !== ids[i])) known = { ids: [], place: start };
+    let { place } = known;
+    for (let i = known.ids.length; i < ids.length; i++) {
+      const next = walkToken(automaton, place, bytesOf(ids[i]));
+      if (!next) throw new InvalidRequestError(`resumed.ids: the constraint refuses token ${i}.`);
+      place = next;
+    }
+    known = { ids: Array.from(ids), place };
+    return place;
+  };
   return { automaton, tokens, placeAfter };
 }
 

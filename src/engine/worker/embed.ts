@@ -7,13 +7,14 @@ import type { Embeddings, EmbedOptions } from '../protocol';
 import { Pause } from './pause';
 import { encodeInput } from './prompt';
 import type { Session } from './session';
+import type { Turn } from './turns';
 
 const MOST_TEXTS = 2048;
 /** Texts whose vectors may be on their way back. */
 const IN_FLIGHT = 2;
 
 /**
- * The vectors of the texts, in their order. Overwrites keys and values.
+ * The vectors of the texts, in their order. Overwrites keys and values. Gives way between texts.
  * @throws InvalidRequestError, ContextOverflowError and TokenizerError before the first pass; NotFiniteError;
  *   DOMException AbortError soon after `stopped` turns true
  */
@@ -22,6 +23,7 @@ export async function embed(
   texts: readonly string[],
   { dimensions }: EmbedOptions,
   stopped: () => boolean,
+  turn?: Turn,
 ): Promise<Embeddings> {
   const { backend, pause = new Pause() } = session;
   const halted = () => pause.over(stopped);
@@ -33,8 +35,11 @@ export async function embed(
     inputs.push(textIds(session, text, i));
     await nextTask();
   }
-  await session.branches?.leave(session);
-  session.cachedIds = [];
+  const takeCache = async () => {
+    await session.branches?.leave(session);
+    session.cachedIds = [];
+  };
+  await takeCache();
   const vectors: Float32Array[] = [];
   const inFlight: Promise<Float32Array>[] = [];
   const land = async () => {
@@ -54,6 +59,9 @@ export async function embed(
       if (!vector) throw aborted();
       vector.catch(ignore); // awaited when it lands
       inFlight.push(vector);
+      if (!turn?.isOver) continue;
+      while (inFlight.length > 0) await land();
+      if (await turn.giveWay()) await takeCache();
     }
     while (inFlight.length > 0) await land();
   } finally {

@@ -4,7 +4,7 @@
 import { InvalidRequestError, NotFiniteError } from '../../errors';
 import { arrived } from '../../shared/part';
 import { createAnswerParser } from '../../text/answer/answer_parser';
-import { MOST_SHARED } from '../backend/backend';
+import { type Backend, MOST_SHARED } from '../backend/backend';
 import type {
   AskedConstraint,
   EngineEvent,
@@ -14,6 +14,7 @@ import type {
   TbtSummary,
 } from '../protocol';
 import { Answer } from './answer';
+import { AnswerTurns } from './answer_turns';
 import { CatchUp, replays } from './catch_up';
 import type { Constrained } from './constrained';
 import { type AnswerOptions, resolveGenerate, samplingParams } from './generate_options';
@@ -22,11 +23,12 @@ import { IdsInFlight } from './ids_in_flight';
 import { patiently } from './patience';
 import { Pause } from './pause';
 import { fittingPrompt, type Prompt } from './prompt';
-import { cacheFigures, leaveCache, notePrompt, takeCache, usageOf, withMemory } from './reuse';
+import { cacheFigures, leaveCache, notePrompt, takeCache, usageOf } from './reuse';
 import { RunAhead } from './run_ahead';
-import { gpuTimes, runMetrics } from './run_metrics';
+import { gpuTimes, type RunCounts, runMetrics } from './run_metrics';
 import type { Session } from './session';
 import { TokenClock } from './token_clock';
+import type { Turn } from './turns';
 
 type Emit = (events: readonly EngineEvent[]) => void;
 
@@ -36,6 +38,7 @@ type Emit = (events: readonly EngineEvent[]) => void;
  * session is free for the next request. A `resumed` answer runs its steps again up to the last id that was told, or
  * from the first id that comes out otherwise, as after a move to another GPU, runs all told ids in a prefill.
  * @param asked what the page has compiled of the option `constraint` and of the tools
+ * @param turn among other requests, to which it gives way between steps. Absent: it never does.
  */
 export async function generate(
   session: Session,
@@ -45,13 +48,14 @@ export async function generate(
   stopped: () => boolean,
   resumed?: ResumedAnswer,
   asked?: AskedConstraint,
+  turn?: Turn,
 ): Promise<void> {
   reportTail(session, emit);
   const { backend, pause = new Pause() } = session;
   const halted = () => pause.over(stopped);
   const clock = new TokenClock();
   const request = checkRequest(session, input, options, resumed, asked && (await obeying(asked)));
-  const { constraint, sampling, timed, runAhead, prompt, told, known, parser, ends } = request;
+  const { constraint, runAhead, prompt, told, known, parser, ends } = request;
   clock.tokenized = performance.now();
 
   const isReplay = replays(backend, told.length);
@@ -61,9 +65,10 @@ export async function generate(
   const cachedTokens = Math.min(cached, prompt.length);
   const inFlight = new IdsInFlight(backend, clock, runAhead);
   const giveUps = new GiveUps(backend, inFlight);
-  const catchUp = new CatchUp(session, inFlight, clock, emit);
+  const turns = new AnswerTurns(session, clock, request, turn);
+  const catchUp = new CatchUp(session, inFlight, clock, turns, emit);
   const heard = { stopped, emit, onFirst: () => catchUp.done() };
-  const answer = new Answer(backend, clock, inFlight, parser, { ...ends, ...heard });
+  const answer = new Answer(turns, clock, inFlight, parser, { ...ends, ...heard });
   patiently(told.length, () => answer.resume(told));
   if (!isReplay) answer.caughtUp();
   const run = async (ids: Uint32Array<ArrayBuffer>, from: number) => {
@@ -75,17 +80,20 @@ export async function generate(
   emit([{ type: 'start', choice: 0, promptIds: Array.from(prompt), cachedTokens }]);
   try {
     if (answer.finishReason === null) {
-      await withMemory(session, () => backend.begin(sampling, timed, constraint));
+      await turns.begin();
       await run(ran, cached);
     }
 
     while (answer.finishReason === null) {
-      if (pause.isOn && inFlight.isEmpty) {
-        if (await halted()) answer.finishReason = 'abort';
+      const rests = pause.isOn || turns.isOver;
+      if (rests && inFlight.isEmpty) {
+        if (turns.isOver && !stopped()) await turns.giveWayAfter(answer.heldIds);
         runAhead.restart(); // the pause is no lateness of readbacks
+        if (await halted()) answer.finishReason = 'abort';
+        else inFlight.fill(); // at least one step a turn
         continue;
       }
-      if (!pause.isOn) inFlight.fill();
+      if (!rests) inFlight.fill();
       const taken = answer.take(await inFlight.next());
       if (taken === 'taken') continue;
       if (taken === 'gave up') warn(await giveUps.repeat(), emit);
@@ -97,21 +105,33 @@ export async function generate(
     }
   } catch (error) {
     await giveUps.settle().catch(ignore); // the first failure is the one to tell
-    if (!(error instanceof NotFiniteError) || stopped()) throw error;
-    const ids = Uint32Array.from([...prompt, ...answer.ids]).subarray(0, error.position);
-    throw new NotFiniteError(error.position, await backend.findNotFinite?.(ids).catch(() => null));
+    throw stopped() ? error : await located(error, backend, [...prompt, ...answer.ids]);
   } finally {
+    turns.end();
     if (answer.isBroken || answer.ids.length > told.length) leaveCache(session, prompt, answer, parser.reasoningTokens);
   }
 
-  const steps = inFlight.queued - 1 + inFlight.discarded;
-  const counts = { prefilled: catchUp.prefilled, steps, before: catchUp.counters, depth: runAhead.depth };
+  const counts = countsOf(inFlight, catchUp, turns, runAhead);
   const { parts, ...end } = answer.finish();
   const usage = usageOf(prompt, taken, answer, parser.reasoningTokens);
   const metrics = { ...runMetrics(backend, clock, counts), ...cacheFigures(session, report) };
-  notePrompt(session, request, catchUp.prefilled, report === 'stored' ? null : metrics);
-  emit([...parts, { type: 'done', ...end, seed: sampling.seed, usage, metrics }]);
-  await settle(session, giveUps, emit, timed ? gpuTimes(backend, clock) : null);
+  notePrompt(session, request, counts.prefilled, report === 'stored' ? null : metrics);
+  emit([...parts, { type: 'done', ...end, seed: request.sampling.seed, usage, metrics }]);
+  await settle(session, giveUps, emit, request.timed ? gpuTimes(turns, clock) : null);
+}
+
+function countsOf(inFlight: IdsInFlight, catchUp: CatchUp, turns: AnswerTurns, { depth }: RunAhead): RunCounts {
+  const steps = inFlight.queued - 1 + inFlight.discarded;
+  const { counters: before, prefilled } = catchUp;
+  const { counters: after, awayMs: othersMs } = turns;
+  return { prefilled, steps, before, after, othersMs, depth };
+}
+
+/** The error, with the place of a NaN where it is one. */
+async function located(error: unknown, backend: Backend, ids: readonly number[]): Promise<unknown> {
+  if (!(error instanceof NotFiniteError)) return error;
+  const before = Uint32Array.from(ids).subarray(0, error.position);
+  return new NotFiniteError(error.position, await backend.findNotFinite?.(before).catch(() => null));
 }
 
 /** Waits for everything after `done`. Leaves what happens for the next request, because this answer is complete. */

@@ -56,7 +56,7 @@ export function leaveCache(session: Session, prompt: Uint32Array, answer: Answer
 
 /** Tells what may outlive this engine, and what a prefill of `tokens` took. */
 export function notePrompt(session: Session, { prompt, chat }: Asked, tokens: number, took: RunMetrics | null): void {
-  const isTelling = took && took.ttftMs !== null && tokens >= TELLING_TOKENS;
+  const isTelling = took && took.ttftMs !== null && !took.othersMs && tokens >= TELLING_TOKENS;
   const msPerToken = isTelling ? took.prefillMs / tokens : null;
   session.stored?.note(session.cachedIds, () => systemTokens(prompt, chat, session), msPerToken);
 }

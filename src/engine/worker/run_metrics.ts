@@ -12,15 +12,18 @@ export interface RunCounts {
   steps: number;
   /** Steps that the run-ahead keeps in flight at the end. */
   depth: number;
-  /** The backend's counters after the prefill. */
+  /** The backend's counters after the prefill and now, without the calls of other requests. */
   before: Backend['counters'];
+  after: Backend['counters'];
+  /** Milliseconds in which other requests ran. */
+  othersMs: number;
 }
 
 /** The figures known with the last token. Waits for nothing. */
 export function runMetrics(
   backend: Backend,
   clock: TokenClock,
-  { prefilled, steps, depth, before }: RunCounts,
+  { prefilled, steps, depth, before, after, othersMs }: RunCounts,
 ): RunMetrics {
   const { start, tokenized, first, last, gaps } = clock;
   return {
@@ -32,15 +35,19 @@ export function runMetrics(
     prefillTokensPerSecond: first === null ? null : perSecond(prefilled, first - tokenized),
     decodeTokensPerSecond: first === null ? null : perSecond(gaps.length, last - first),
     tbtMs: summarizeGaps(gaps),
-    perToken: callsPerToken(before, backend.counters, steps),
+    perToken: callsPerToken(before, after, steps),
     runAhead: depth,
     peakGpuBytes: backend.peakGpuBytes,
+    ...(othersMs > 0 && { othersMs }),
   };
 }
 
 /** The GPU's own time of each step that brought a token, one readback away. Null without a GPU clock or a step. */
-export async function gpuTimes(backend: Backend, { gaps }: TokenClock): Promise<TbtSummary | null> {
-  const stepTimes = gaps.length > 0 ? await backend.stepTimes() : null;
+export async function gpuTimes(
+  steps: { stepTimes(): Promise<number[] | null> },
+  { gaps }: TokenClock,
+): Promise<TbtSummary | null> {
+  const stepTimes = gaps.length > 0 ? await steps.stepTimes() : null;
   return stepTimes && summarizeGaps(stepTimes.slice(0, gaps.length));
 }
 

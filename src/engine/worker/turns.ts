@@ -137,7 +137,7 @@ export class Turns {
 
 /** One request among others. */
 export class Turn {
-  /** Milliseconds of its turns so far. A new one begins with what the others have, so that it gets no more than them. */
+  /** Milliseconds of its turns so far. A new one begins with the least of the others', so that it gets no more. */
   usedMs = 0;
   /** Start of its turn. */
   since = 0;

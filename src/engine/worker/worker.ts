@@ -31,6 +31,7 @@ import { withMemory } from './reuse';
 import { serve } from './serve';
 import type { Session } from './session';
 import { type InTurn, idleWriter, storedPrompts } from './stored_prompts';
+import { type Turn, Turns, type WaitReason } from './turns';
 
 interface Model extends LoadedModel {
   session: Session;
@@ -47,8 +48,8 @@ const pause = new Pause();
 let isLost = false;
 /** Running and waiting requests, which an unload stops. */
 const requests = new Set<{ stopped: boolean }>();
-/** The end of the newest request. Requests run one after another because they share one cache. */
-let queue: Promise<void> = Promise.resolve();
+/** Requests take turns, because they share one cache. */
+const turns = new Turns();
 
 /** @throws InvalidRequestError before a load and after an unload */
 function loaded(): Model {
@@ -56,10 +57,21 @@ function loaded(): Model {
   return model;
 }
 
-/** Runs `work` after all earlier requests. Sends its messages and its error through the port. */
+interface Mine<Message> {
+  model: Model;
+  post: (messages: readonly Message[]) => void;
+  stopped: () => boolean;
+  turn: Turn;
+}
+
+/**
+ * Runs `work` in its turn, and in no more than that unless it gives way. Sends its messages and its error through the
+ * port.
+ */
 function enqueue<Message>(
   port: MessagePort,
-  work: (model: Model, post: (messages: readonly Message[]) => void, stopped: () => boolean) => Promise<void>,
+  work: (mine: Mine<Message>) => Promise<void>,
+  { isAlone, onWait }: { isAlone?: boolean; onWait?: (reason: WaitReason) => Message } = {},
 ): void {
   if (!(port instanceof MessagePort)) throw new InvalidRequestError('A request needs a port for its answer.');
   const state = { stopped: false };
@@ -71,27 +83,41 @@ function enqueue<Message>(
     pause.wake();
   };
   const post = (messages: PortMessages<Message>) => port.postMessage(messages);
+  const stopped = () => state.stopped;
   const run = async () => {
+    const tell = (reason: WaitReason) => onWait && post([onWait(reason)]);
+    const turn = await turns.enter({ stopped, isAlone, onWait: tell });
     try {
-      if (state.stopped || isLost) return; // stopped before its turn, or left to the page
-      await work(loaded(), post, () => state.stopped);
+      if (!turn || state.stopped || isLost) return; // stopped before its turn, or left to the page
+      await work({ model: loaded(), post, stopped, turn });
     } catch (error) {
       const isAbort = state.stopped && error instanceof DOMException && error.name === 'AbortError';
       const cause = isAbort ? error : await model?.session.backend.explain?.(error);
       post([toFailure(cause ?? error, isAbort)]);
     } finally {
       requests.delete(state);
+      turn?.leave();
       if (requests.size === 0) idleCheck.idle();
       if (requests.size === 0) idleWrite.idle();
     }
   };
-  queue = queue.then(run);
+  void run();
+}
+
+/** Runs work that ends soon after a request comes, where none is there. */
+async function inIdle<T>(work: () => Promise<T>, isIdle: () => boolean): Promise<T | null> {
+  const turn = await turns.enter({ stopped: () => !isIdle(), isAlone: true, isBrief: true });
+  try {
+    return turn && isIdle() ? await work() : null;
+  } finally {
+    turn?.leave();
+  }
 }
 
 /** Checks the GPU after all requests so far, unless one waits. A failure of the GPU is heard by `failing`. */
 const idleCheck = new IdleCheck(() => {
   const recheck = async () => {
-    if (!model || isLost || pause.isOn || requests.size > 0) return;
+    if (!model) return;
     const { session } = model;
     const message = await session.backend.recheck?.(() => requests.size > 0).catch(() => null);
     if (!message) return;
@@ -100,7 +126,7 @@ const idleCheck = new IdleCheck(() => {
     session.cachedIds = [];
     warnings = [...warnings, { code: 'attention-drifted', message }];
   };
-  queue = queue.then(recheck);
+  void inIdle(recheck, () => !isLost && !pause.isOn && requests.size === 0);
 });
 
 /** Writes prompts for a later load, until a request comes. */
@@ -108,11 +134,7 @@ const idleWrite = idleWriter(() => {
   if (!model) return;
   const { session } = model;
   const goesOn = () => model?.session === session && !isLost && !pause.isOn && requests.size === 0;
-  const inTurn: InTurn = (work) => {
-    const turn = queue.then(() => (goesOn() ? work() : null));
-    queue = turn.then(ignore, ignore);
-    return turn;
-  };
+  const inTurn: InTurn = (work) => inIdle(work, goesOn);
   void session.stored?.write(session, inTurn, goesOn);
 });
 
@@ -169,6 +191,7 @@ const api: WorkerApi = {
       const made = await loadModel(location, options, onProgress, loading.signal, createHasher, alone.signal, before);
       const { parking } = made.session.backend;
       const branches = parking && new Branches(parking, made.info.kvBudgetBytes ?? 0);
+      turns.most = branches ? (made.info.maxConcurrent ?? 1) : 1;
       model = { ...made, session: Object.assign(made.session, { pause, branches, stored: storedPrompts(made) }) };
       warnings = model.info.warnings;
       void model.session.backend.failing?.then((error) => {
@@ -197,11 +220,12 @@ const api: WorkerApi = {
   },
 
   generate({ input, options, resumed, constraint }, port) {
-    enqueue<EngineEvent>(port, async ({ session }, post, stopped) => {
+    const answer = async ({ model: { session }, post, stopped, turn }: Mine<EngineEvent>) => {
       if (warnings.length > 0) post(warnings.map((warning) => ({ type: 'warning', ...warning })));
       warnings = [];
-      await generate(session, input, options, post, stopped, resumed, constraint);
-    });
+      await generate(session, input, options, post, stopped, resumed, constraint, turn);
+    };
+    enqueue<EngineEvent>(port, answer, { onWait: (reason) => ({ type: 'queued', reason }) });
   },
 
   tokenize(input, thinking) {
@@ -214,14 +238,14 @@ const api: WorkerApi = {
   },
 
   embed({ texts, options }, port) {
-    enqueue<Embeddings>(port, async ({ session }, post, stopped) => {
+    enqueue<Embeddings>(port, async ({ model: { session }, post, stopped, turn }) => {
       const { embed } = await arrived(import('./embed'));
-      post([await withMemory(session, () => embed(session, texts, options, stopped))]);
+      post([await withMemory(session, () => embed(session, texts, options, stopped, turn))]);
     });
   },
 
   tune(port) {
-    enqueue<TuneMessage>(port, async ({ session, info }, post, stopped) => {
+    const tuning = async ({ model: { session, info }, post, stopped }: Mine<TuneMessage>) => {
       await session.branches?.leave(session); // measuring overwrites the cache
       session.cachedIds = [];
       const onResult: OnTuneResult = (result, done, total) => post([{ type: 'result', result, done, total }]);
@@ -229,13 +253,15 @@ const api: WorkerApi = {
       info.attention = outcome.attention;
       info.step = outcome.step;
       post([{ type: 'tuned', ...outcome }]);
-    });
+    };
+    enqueue(port, tuning, { isAlone: true });
   },
 
   roofline(port) {
-    enqueue<Roofline>(port, async ({ session }, post, stopped) => {
+    const measuring = async ({ model: { session }, post, stopped }: Mine<Roofline>) => {
       post([await withMemory(session, () => session.backend.roofline(stopped))]);
-    });
+    };
+    enqueue(port, measuring, { isAlone: true });
   },
 
   hash: serveHasher,
@@ -250,14 +276,13 @@ const api: WorkerApi = {
   async unload() {
     for (const request of requests) request.stopped = true;
     pause.wake();
-    await queue;
+    const last = await turns.enter({ stopped: () => false, isAlone: true });
+    last?.leave();
     idleCheck.busy();
     idleWrite.busy();
     model?.session.backend.destroy();
     model = null;
   },
 };
-
-function ignore(): void {}
 
 serve(api, globalThis as unknown as Endpoint);

@@ -118,6 +118,7 @@ export const info = fields<EngineInfo>({
   gpuBytes: orNull(fields({ weights: bytes, kvCache: bytes, activations: bytes })),
   bytesPerToken: orNull(fields({ weights: bytes, kvPerPosition: bytes })),
   kvBudgetBytes: optional(bytes),
+  maxConcurrent: optional(count),
   loadMs: fields({ open: ms, weights: ms, compile: ms }),
   samplingDefaults: optional(
     fields<SamplingDefaults>({

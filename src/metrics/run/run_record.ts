@@ -116,6 +116,8 @@ export class RunRecord implements RunData {
 
   record(event: EngineEvent): void {
     switch (event.type) {
+      case 'queued':
+        break; // nothing of this run has begun
       case 'start':
         this.promptIds = event.promptIds;
         break;

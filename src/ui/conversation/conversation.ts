@@ -131,6 +131,7 @@ export function takeEvent(turn: Turn, event: EngineEvent): boolean {
     case 'interrupted':
     case 'recovered':
     case 'gpuTimes':
+    case 'queued': // as quiet as the wait for the prompt
       return false;
     default:
       event satisfies never;

@@ -41,6 +41,10 @@ class Textbook {
         this.memory.splice(0, ids.length, ...rows.slice(0, ids.length));
       },
       shrink: async (least) => this.copy(rows, least),
+      extend: (first, tokens) => {
+        rows.splice(first, tokens, ...this.memory.slice(first, tokens));
+        return !this.refuses;
+      },
       destroy: () => void this.copies.delete(kv),
     };
     this.copies.set(kv, tokens);

@@ -84,7 +84,7 @@ test('stops before the next chunk of a prompt', async () => {
     override async prefill(ids: Uint32Array, position: number, onProgress: (done: number) => void, stopped: Stopped) {
       for (; this.chunks < 3; this.chunks++) {
         await new Promise((resolve) => setTimeout(resolve));
-        if (await stopped()) return { token: null };
+        if (await stopped()) return { token: null, ran: 0 };
       }
       return super.prefill(ids, position, onProgress, () => false);
     }

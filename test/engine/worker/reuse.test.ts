@@ -144,7 +144,8 @@ describe('the chain model', () => {
 
 test('work that is refused memory gives up the parked chats and runs again, once', async () => {
   const refusal = new GpuMemoryError('Tuning', 100, null, 'Close other pages.');
-  const parking = { bytesPerToken: 1, park: async () => ({ restore() {}, shrink: async () => null, destroy() {} }) };
+  const kv = { restore() {}, shrink: async () => null, extend: () => true, destroy() {} };
+  const parking = { bytesPerToken: 1, park: async () => kv };
   const branches = new Branches(parking, 1000);
   const fill = async () => {
     await branches.leave({ cachedIds: Array.from({ length: 40 }, (_, i) => i) });

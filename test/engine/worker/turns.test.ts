@@ -18,7 +18,11 @@ class Machine {
   }
 
   /** Runs steps of so many milliseconds. `onStep` runs after each. */
-  async run(name: string, steps: readonly number[], options: { isAlone?: boolean; onStep?: (turn: Turn) => void } = {}) {
+  async run(
+    name: string,
+    steps: readonly number[],
+    options: { isAlone?: boolean; onStep?: (turn: Turn) => void } = {},
+  ) {
     const { isAlone, onStep } = options;
     const stopped = () => this.stopped.has(name);
     const onWait = (reason: WaitReason) => void this.waits.push([name, reason]);
@@ -90,7 +94,10 @@ test('a pause in a turn is no reason for others to keep theirs as long', async (
   const machine = new Machine(4);
   const steps = [5, 600_000, ...times(10, 5)]; // the page slept
   await Promise.all([machine.run('a', steps), machine.run('b', times(1000, 5))]);
-  const waits = machine.order.slice(0, machine.order.lastIndexOf('a')).split('a').map(({ length }) => length);
+  const waits = machine.order
+    .slice(0, machine.order.lastIndexOf('a'))
+    .split('a')
+    .map(({ length }) => length);
   expect(Math.max(...waits)).toBeLessThanOrEqual(402);
 });
 
@@ -102,7 +109,9 @@ test('no more begin than may run at a time, in the order of their arrival; the o
     ['d', 'busy'],
   ]);
   expect([...new Set(machine.ran)]).toEqual(['a', 'b', 'c', 'd']);
-  expect(machine.order.indexOf('c')).toBeGreaterThan(Math.min(machine.order.lastIndexOf('a'), machine.order.lastIndexOf('b')));
+  expect(machine.order.indexOf('c')).toBeGreaterThan(
+    Math.min(machine.order.lastIndexOf('a'), machine.order.lastIndexOf('b')),
+  );
 });
 
 test('one at a time is a queue', async () => {

@@ -1,0 +1,118 @@
+// The turns of one answer: what it sets aside when another request gets the cache, and brings back when it goes on.
+// Its keys and values are the very ones of before, so that its text is the same as alone.
+
+import type { GpuCounters } from '../../gpu/device';
+import type { SamplingParams } from '../../sampling/sampling';
+import type { Aside } from './branches';
+import type { Constrained } from './constrained';
+import { type Prompt, systemTokens } from './prompt';
+import { withMemory } from './reuse';
+import type { Session } from './session';
+import type { TokenClock } from './token_clock';
+import type { Turn } from './turns';
+
+interface Asked extends Pick<Prompt, 'chat'> {
+  prompt: Uint32Array<ArrayBuffer>;
+  sampling: SamplingParams;
+  constraint: Constrained | null;
+  /** Whether the GPU's own times of its steps are asked for. */
+  timed: boolean;
+}
+
+export class AnswerTurns {
+  /** Milliseconds in which other requests ran. */
+  awayMs = 0;
+  private aside: Aside | null = null;
+  /** The GPU's times of the steps of earlier turns. */
+  private readonly earlierTimes: number[] = [];
+  /** The calls of other requests since the answer began. */
+  private readonly others: Partial<Record<keyof GpuCounters, number>> = {};
+
+  /** @param turn absent where the answer never gives way */
+  constructor(
+    private readonly session: Session,
+    private readonly clock: TokenClock,
+    private readonly asked: Asked,
+    private readonly turn?: Turn,
+  ) {}
+
+  /** True if the answer shall give way, once nothing of it is in flight. */
+  get isOver(): boolean {
+    return this.turn?.isOver ?? false;
+  }
+
+  /** The backend's counters without the calls of other requests. */
+  get counters(): Readonly<GpuCounters> | null {
+    const { counters } = this.session.backend;
+    if (!counters || this.awayMs === 0) return counters;
+    const own = { ...counters };
+    for (const name of namesOf(own)) own[name] -= this.others[name] ?? 0;
+    return own;
+  }
+
+  /** Begins the request on the backend: once, and again in each turn. */
+  async begin(): Promise<void> {
+    const { backend } = this.session;
+    const { sampling, timed, constraint } = this.asked;
+    await withMemory(this.session, () => backend.begin(sampling, timed, constraint));
+  }
+
+  /** Lets others run between two steps, of which the next one reads the last of these ids of the answer. */
+  async giveWayAfter(answerIds: readonly number[]): Promise<void> {
+    const { prompt, constraint } = this.asked;
+    const ids = Uint32Array.from([...prompt, ...answerIds]);
+    if (await this.giveWay(ids.slice(0, -1))) this.session.backend.goOn(ids, constraint?.placeAfter(answerIds));
+  }
+
+  /**
+   * Lets others run. The cache holds `ids` before and after. Returns false where there is no memory to set it aside:
+   * the answer goes on to its end.
+   */
+  async giveWay(ids: Uint32Array<ArrayBuffer>): Promise<boolean> {
+    const { session, turn } = this;
+    const { branches, backend } = session;
+    const { prompt, chat, timed } = this.asked;
+    session.cachedIds = Array.from(ids);
+    const aside = (await branches?.setAside(session, this.aside)) ?? null;
+    this.aside = aside ?? this.aside;
+    if (!branches || !aside || !turn) {
+      turn?.stay();
+      return false;
+    }
+    if (timed) this.earlierTimes.push(...((await backend.stepTimes()) ?? []));
+    const before = backend.counters && { ...backend.counters };
+    const start = performance.now();
+    const wasAway = await turn.giveWay();
+    const ownSystemTokens = () => systemTokens(prompt, chat, session);
+    if (wasAway) await branches.bringBack(session, aside, ids, ownSystemTokens);
+    else branches.goOn(ownSystemTokens);
+    await this.begin();
+    if (before) this.count(before);
+    const ms = performance.now() - start;
+    this.clock.othersRan(ms);
+    this.awayMs += ms;
+    return true;
+  }
+
+  /** The GPU's times of all steps. Null without a GPU clock. */
+  async stepTimes(): Promise<number[] | null> {
+    const newest = await this.session.backend.stepTimes();
+    return newest && [...this.earlierTimes, ...newest];
+  }
+
+  /** Drops what was set aside. */
+  end(): void {
+    if (this.aside) this.session.branches?.drop(this.aside);
+    this.aside = null;
+  }
+
+  private count(before: GpuCounters): void {
+    const { counters } = this.session.backend;
+    if (!counters) return;
+    for (const name of namesOf(before)) this.others[name] = (this.others[name] ?? 0) + counters[name] - before[name];
+  }
+}
+
+function namesOf(counters: GpuCounters): (keyof GpuCounters)[] {
+  return Object.keys(counters) as (keyof GpuCounters)[];
+}
