@@ -102,7 +102,7 @@ export class Server {
     const headers = new Headers(this.#headers);
     if (body) headers.set('content-type', 'application/json');
     const late = new AbortController();
-    const asked = this.#fetch(`${this.address}${path}`, {
+    const init: RequestInit = {
       method: body ? 'POST' : 'GET',
       headers,
       body: body && JSON.stringify(body),
@@ -111,7 +111,9 @@ export class Server {
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
       cache: 'no-store',
-    });
+    };
+    const ask = async () => this.#fetch(`${this.address}${path}`, init); // one of a caller's may throw at once
+    const asked = ask();
     const takeBack = this.clock.after(acceptMs, () => late.abort(silent(acceptMs)));
     try {
       return await Promise.race([asked, rejection(signal), rejection(late.signal)]);

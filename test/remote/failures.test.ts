@@ -256,7 +256,7 @@ test('a browser that refuses an answer for its origin is told what to do', async
     value: { href: 'https://chat.example/', origin: 'https://chat.example', protocol: 'https:' },
   });
   try {
-    const refuse = async () => {
+    const refuse = () => {
       throw new TypeError('Failed to fetch');
     };
     const error = await RemoteEngine.load('http://gpu.example:8000', { fetch: refuse }).catch((error) => error);

@@ -87,12 +87,13 @@ const BUILDS = [
  * bound 1.3, what is read and written when 1.3, keys and values as bytes 0.5, the rest ties. Their place in the list of
  * models took the page 0.4.
  * Requests that take turns took the core 2: whose turn it is 0.9, what an answer sets aside and brings back 1.1.
+ * Answers of servers took the panel 0.9: their figures and texts, their stalls and their documents.
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 197.4 },
   { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 252.1 },
-  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 81 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 332.9 },
+  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 81.9 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 333.8 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8.4 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },

@@ -5,6 +5,7 @@ import { panelWords } from '../../words/panel_words';
 import { describeRecovery, type RunData } from '../run/run_data';
 import { type Figure, type FigureGroup, figureOf, formatMs, formatRate, NONE } from '../shared/figure_format';
 import { gpuSteps, machine, memory, perToken } from './machine_figures';
+import { network, server } from './network_figures';
 import { countNote, percentiles } from './percentiles';
 
 /** The tiles on top: the gaps that a reader of the stream feels. */
@@ -30,7 +31,7 @@ function recovering({ recoveries }: RunData): Figure[] {
   return [figureOf('recoveries', [text.recoveries(ended.length), text.recoveriesHelp(what)], formatMs(pauseMs))];
 }
 
-function timing(run: RunData): FigureGroup {
+function timing(run: RunData, info: EngineInfo | null): FigureGroup {
   const { tbt } = run;
   const text = panelWords().figures;
   const prompt = run.usage?.promptTokens ?? run.prefill?.total ?? NONE;
@@ -44,7 +45,7 @@ function timing(run: RunData): FigureGroup {
       figureOf('jitter', text.jitter, formatMs(tbt.jitter)),
       ...recovering(run),
     ],
-    note: text.timingNote,
+    note: isServer(info) ? text.arrivalNote : text.timingNote,
   };
 }
 
@@ -56,19 +57,23 @@ function firstToken(run: RunData, info: EngineInfo | null): FigureGroup {
   const figures: Figure[] = [
     figureOf('ttft', metrics ? text.ttft : [text.ttft[0], text.ttftSoFar], formatMs(run.ttftMs)),
     figureOf('prefill-rate', text.prefillRate, formatRate(metrics?.prefillTokensPerSecond ?? null)),
-    figureOf('tokenize', text.tokenize, formatMs(metrics?.tokenizeMs ?? null)),
-    figureOf(
-      'prefill',
-      text.prefill,
-      isPrefilling ? text.of(prefill.done, prefill.total) : formatMs(metrics?.prefillMs ?? null),
-    ),
+    ...(isServer(info)
+      ? []
+      : [
+          figureOf('tokenize', text.tokenize, formatMs(metrics?.tokenizeMs ?? null)),
+          figureOf(
+            'prefill',
+            text.prefill,
+            isPrefilling ? text.of(prefill.done, prefill.total) : formatMs(metrics?.prefillMs ?? null),
+          ),
+        ]),
     figureOf('cached', text.cached, usage ? text.of(usage.cachedTokens, usage.promptTokens) : NONE),
     ...(metrics?.cache ? [figureOf('cache', text.cache, text.cacheReports[metrics.cache.report])] : []),
   ];
   return {
     key: 'first',
     title: text.titles.first,
-    figures: [...figures, ...(run.isFirst && info ? loading(info) : [])],
+    figures: [...figures, ...(run.isFirst && info && !isServer(info) ? loading(info) : [])],
   };
 }
 
@@ -83,10 +88,17 @@ function loading({ loadMs }: EngineInfo): Figure[] {
   ];
 }
 
+/** True for a model that runs on a server: what this machine would count is not known there. */
+export function isServer(info: EngineInfo | null): boolean {
+  return info?.backend === 'remote';
+}
+
 /** All groups of figures. `roofline` is the highest read speed of this GPU, where measured. */
 export function figureGroups(run: RunData, info: EngineInfo | null, roofline: Roofline | null = null): FigureGroup[] {
+  if (info && isServer(info))
+    return [timing(run, info), firstToken(run, info), network(run), server(info)].filter((group) => group !== null);
   const groups = [
-    timing(run),
+    timing(run, info),
     firstToken(run, info),
     gpuSteps(run),
     perToken(run, info, roofline),

@@ -22,7 +22,7 @@ import { runFileName, runToCsv, runToJson } from '../run/export';
 import { DrawPacer } from '../shared/draw_pacer';
 import { renderComparison } from './comparison_table';
 import { knownOf, renderGroup, renderTiles } from './figure_lists';
-import { figureGroups, headline, headlineNote } from './figures';
+import { figureGroups, headline, headlineNote, isServer } from './figures';
 import { decodeStep } from './machine_figures';
 import type { MetricsEvents } from './metrics_events';
 import { panelStyles } from './panel_styles';
@@ -210,8 +210,10 @@ export class VivaceMetrics extends WordedElement {
     const isRunning = run === this.run && this.run.isRunning;
     const isEmpty = run.tokens.length + pins.length + past.length === 0 && !isRunning;
     const groups = figureGroups(run, info, this.roofline).map((group) => (isEmpty ? knownOf(group) : group));
+    const isHere = info !== null && !isServer(info);
     // The attention section has a fixed place in the markup: groups come and go, and the results of a tuning must stay.
-    const rest = groups.findIndex((group) => group.key === AFTER_ATTENTION);
+    const found = groups.findIndex((group) => group.key === AFTER_ATTENTION);
+    const rest = found < 0 ? groups.length : found;
     return html`
       ${isEmpty ? renderInvitation() : renderToolbar({ run, isRunning, isOdd: this.drawings++ % 2 === 1, isLog, whyNotPin: this.whyNotPin(), onLog: this.toggleLog, onPin: this.pin, onJson: this.saveJson, onCsv: this.saveCsv })}
       ${opened ? renderOpened(opened, this.close) : nothing}
@@ -222,11 +224,11 @@ export class VivaceMetrics extends WordedElement {
       <vivace-runs .remembers=${this.remember} .shown=${run.origin.id} @vivace-open-run=${this.onOpen} @vivace-pin-run=${this.onPin}
         @vivace-name-run=${this.onName} @vivace-pins=${this.onPins}></vivace-runs>
       ${groups.slice(0, rest).map(renderGroup)}
-      <vivace-tune ?hidden=${!info} .engine=${this.engine} .info=${this.info} .attention=${this.attention} .answering=${this.answering}
+      <vivace-tune ?hidden=${!isHere} .engine=${this.engine} .info=${this.info} .attention=${this.attention} .answering=${this.answering}
         @vivace-tuned=${this.onTuned}></vivace-tune>
-      ${step ? renderGroup(decodeStep(step)) : nothing}
+      ${step && isHere ? renderGroup(decodeStep(step)) : nothing}
       ${groups.slice(rest, rest + 1).map(renderGroup)}
-      <vivace-roofline ?hidden=${!info} .engine=${this.engine} .info=${this.info} .busy=${this.answering || this.tuning}
+      <vivace-roofline ?hidden=${!isHere} .engine=${this.engine} .info=${this.info} .busy=${this.answering || this.tuning}
         @vivace-roofline=${this.onRoofline}></vivace-roofline>
       ${groups.slice(rest + 1).map(renderGroup)}
       ${warnings.size > 0 ? html`<section><h3>${words.panel.warnings}</h3><ul>${[...warnings].map((text) => html`<li>${text}</li>`)}</ul></section>` : nothing}

@@ -7,6 +7,7 @@ import type {
   CacheReport,
   EngineInfo,
   FinishReason,
+  NetworkMetrics,
   PerToken,
   Recovery,
   Roofline,
@@ -35,6 +36,8 @@ const bytes = number();
 const ms = number(0, 1e12);
 
 export const id = whole(2 ** 32 - 1);
+/** -1: a server did not tell it. */
+export const tokenId: Check<number> = (value, name) => (value === -1 ? -1 : id(value, name));
 export const letters = sentence;
 export const milliseconds = ms;
 
@@ -82,7 +85,7 @@ const arithmetic = fields<ArithmeticChoice>({
 
 export const warnings = list(fields<Warning>({ code: word, message: sentence, facts: () => undefined }), 1000);
 
-const backend = oneOf<EngineInfo['backend']>({ webgpu: true, cpu: true, remote: true });
+export const backend = oneOf<EngineInfo['backend']>({ webgpu: true, cpu: true, remote: true });
 
 export const info = fields<EngineInfo>({
   model: fields<EngineInfo['model']>({
@@ -161,6 +164,16 @@ export const cache = fields<NonNullable<RunMetrics['cache']>>({
   bytes,
 });
 
+export const network = fields<NetworkMetrics>({
+  tries: count,
+  acceptedMs: ms,
+  chunks: count,
+  tokensPerChunk: orNull(ms),
+  chunkMs: summary,
+  server: orNull(fields({ promptMs: ms, tokenMs: orNull(ms) })),
+  beyondServer: orNull(fields({ ttftMs: ms, tokenMs: orNull(ms) })),
+});
+
 export const perToken = fields<PerToken>({ dispatches: ms, submits: ms, syncs: ms, bytesRead: bytes });
 
 export const roofline = fields<Roofline>({ readGBps: number(), clock: oneOf({ gpu: true, cpu: true }) });
@@ -186,7 +199,7 @@ export const recoveries = list(
 );
 
 const logprob = fields<TokenLogprob>({
-  id,
+  id: tokenId,
   token: word,
   bytes: list(whole(255), 1000),
   logprob: number(-1e6, 0.01), // a rounding error above 0

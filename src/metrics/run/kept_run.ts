@@ -74,12 +74,24 @@ function doneOf(document: ReadRun): DoneEvent | null {
 }
 
 function metricsOf(document: ReadRun): RunMetrics | null {
-  const { attention, step, ttftMs, tokenizeMs, prefillMs, tbtMs, gpuMs, perToken, peakGpuBytes, cache } = document;
+  const { attention, step, ttftMs, tokenizeMs, prefillMs, tbtMs, gpuMs, perToken, peakGpuBytes, cache, network } =
+    document;
   const { runAhead, prefillTokensPerSecond, decodeTokensPerSecond } = document;
   if (!attention || !step || !tbtMs || tokenizeMs === null || prefillMs === null) return null;
   const speeds = { prefillTokensPerSecond, decodeTokensPerSecond };
   const costs = { gpuMs, perToken, runAhead: runAhead ?? 0, peakGpuBytes };
-  return { attention, step, ttftMs, tokenizeMs, prefillMs, ...speeds, tbtMs, ...costs, cache };
+  return {
+    attention,
+    step,
+    ttftMs,
+    tokenizeMs,
+    prefillMs,
+    ...speeds,
+    tbtMs,
+    ...costs,
+    cache,
+    ...(network && { network }),
+  };
 }
 
 function partsOf({ reasoning, toolCalls }: ReadRun): AnswerPart[] {

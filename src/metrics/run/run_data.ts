@@ -67,6 +67,7 @@ type StallCause =
   | 'GPU step'
   | 'worker busy'
   | 'readback late'
+  | 'network or server'
   | 'busy'
   | 'not known yet';
 
@@ -116,6 +117,7 @@ export function describeRecovery({ code, message, backend }: Pick<Recovery, 'cod
 
 /** The configuration of a run in a few words. */
 export function runLabel(info: EngineInfo | null, metrics: RunMetrics | null): string {
+  if (info?.backend === 'remote') return `${info.model.architecture}, ${info.adapter}`;
   const attention = metrics?.attention ?? info?.attention;
   const step = metrics?.step ?? info?.step;
   const { kvCache } = info ?? {};

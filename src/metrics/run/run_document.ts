@@ -58,6 +58,8 @@ export interface RunDocument extends RunReport {
   prefillMs: number | null;
   /** What the cache had of the prompt. Absent in older documents. */
   cache?: RunMetrics['cache'];
+  /** The times of an answer from a server. */
+  network?: RunMetrics['network'];
   tokens: TokenColumns;
   marks: Mark[];
   /** Found again by who reads the document: the causes are here for people and other programs. */
@@ -89,6 +91,7 @@ export function runDocument(run: RunData, info: EngineInfo | null, roofline: Roo
     tokenizeMs: metrics.tokenizeMs ?? null,
     prefillMs: metrics.prefillMs ?? null,
     cache: metrics.cache,
+    network: metrics.network,
     prefill,
     tokens: columnsOf(run),
     marks: run.marks.slice(-MAX_MARKS),

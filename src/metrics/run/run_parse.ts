@@ -5,6 +5,7 @@ import { isJsonObject } from '../../shared/json_object';
 import { UNIQUE_ID } from '../../shared/unique_id';
 import {
   attention,
+  backend,
   cache,
   finishReason,
   id,
@@ -13,11 +14,13 @@ import {
   logprobs,
   MAX_TOKENS,
   milliseconds,
+  network,
   perToken,
   recoveries,
   roofline,
   step,
   summary,
+  tokenId,
   usage,
   warnings,
 } from './engine_checks';
@@ -93,11 +96,11 @@ const call = fields<RunReport['toolCalls'][number]>({
 const report = {
   model: orNull(letters),
   adapter: orNull(letters),
-  backend: orNull(oneOf<'webgpu' | 'cpu'>({ webgpu: true, cpu: true })),
+  backend: orNull(backend),
   attention: orNull(attention),
   step: orNull(step),
   promptIds: orNull(list(id, MAX_TOKENS)),
-  ids: list(id, MAX_TOKENS),
+  ids: list(tokenId, MAX_TOKENS),
   text: all,
   reasoning: all,
   toolCalls: list(call, 1000),
@@ -134,6 +137,7 @@ const document = fields<ReadRun>({
   tokenizeMs: orNull(milliseconds),
   prefillMs: orNull(milliseconds),
   cache: optional(cache),
+  network: optional(network),
   prefill: orNull(fields({ done: whole(1e9), total: whole(1e9) })),
   tokens: columns,
   marks,

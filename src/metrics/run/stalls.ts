@@ -76,6 +76,7 @@ function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
   if (lastsInto(gap, MARK.tuning, MARK.tuned)) return { cause: 'tuning', sentence: text.tuning };
   if (token.pipelines) return { cause: 'compile', sentence: text.compile(token.pipelines) };
   if (index === 1 && (run.prefill?.total ?? 0) > 1) return { cause: 'prefill', sentence: text.prefill };
+  if (run.info?.backend === 'remote') return { cause: 'network or server', sentence: text.network(together) };
   if (awaitsGpuTimes(run)) return { cause: 'not known yet', sentence: text.later };
   if (gpuMs !== null && gpuMs >= LEAST_SHARE * ms) return { cause: 'GPU step', sentence: text.gpu(formatMs(gpuMs)) };
   const { workerMs } = token;

@@ -36,7 +36,7 @@ class VivaceRoofline extends WordedElement {
 
   override render() {
     const { state } = this;
-    if (this.info?.backend === 'cpu') return nothing;
+    if (this.info && this.info.backend !== 'webgpu') return nothing;
     const reason = this.whyNot();
     const text = panelWords().roofline;
     return html`<button class="tune" data-testid="roofline" ?disabled=${reason !== null || state.kind === 'running'}

@@ -15,6 +15,8 @@ export const figures: typeof source = {
     perToken: 'Pro Token',
     memory: 'Speicher der GPU',
     machine: 'Modell und Gerät',
+    network: 'Netz und Server',
+    server: 'Modell und Server',
   },
   percentiles: { p50: 'p50', p95: 'p95', p99: 'p99', max: 'max.' },
   gaps: {
@@ -136,6 +138,23 @@ export const figures: typeof source = {
     failed:
       'Die Messung der Aktivierungen brachte kein Ergebnis. Verwendet wird q8; beim nächsten Laden wird neu gemessen.',
   },
+  networkFirst: [
+    'Netz, erstes Token',
+    'Teil der TTFT, den der Server nicht für den Prompt brauchte: der Weg hin und zurück und seine Warteschlange.',
+  ],
+  serverFirst: ['Server, erstes Token', 'Teil der TTFT: die eigene Zeit des Servers für den Prompt.'],
+  networkGap: [
+    'Netz, pro Abstand',
+    'Was der mittlere Abstand zwischen Tokens über die eigene Zeit des Servers hinaus hat.',
+  ],
+  serverGap: ['Server, pro Abstand', 'Die eigene mittlere Zeit des Servers von Token zu Token.'],
+  accepted: ['Angenommen', 'Von der Anfrage bis zum Beginn der Antwort des Servers, vor jedem Token.'],
+  tokensPerChunk: ['Tokens auf einmal', 'Mittlere Zahl der Tokens, die zusammen ankamen.'],
+  networkNote: 'Ankunft nach der Uhr dieser Seite, der Teil des Servers nach seiner eigenen.',
+  noServerTimes: 'Dieser Server nennt keine eigenen Zeiten; Netz und Server lassen sich nicht trennen.',
+  arrivalNote: 'Nach der Uhr dieser Seite, wenn die Bytes eines Tokens ankamen.',
+  server: ['Server', 'Der Rechner, der antwortet, und was auf ihm läuft.'],
+  serverContext: ['Kontext', 'Tokens, die hineinpassen, wie der Server sagt.'],
   load: 'Laden',
   loadHelp: (open, weights, compile) => `Öffnen ${open}, Gewichte ${weights}, Kompilieren ${compile}.`,
 };

@@ -158,6 +158,8 @@ export const panel: PanelWords = {
     late: (n) => `${n} Tokens kamen zusammen: Der Browser hat sie spät übergeben.`,
     lateOnly: (n, time) =>
       `${n} Tokens kamen zusammen: Der Browser hat sie spät übergeben, obwohl kein GPU-Schritt länger als ${time} dauerte.`,
+    network: (n) =>
+      n > 1 ? `${n} Tokens kamen zusammen: Das Netz oder der Server war spät.` : 'Das Netz oder der Server war spät.',
     other: 'Nichts in der Engine erklärt ihn: Der Browser oder das System war beschäftigt.',
     pause: (what, time) => `${what} Die Pause dauerte ${time}.`,
   },

@@ -159,6 +159,8 @@ export const panel = {
     late: (n: number) => `${n} tokens came together: the browser handed them over late.`,
     lateOnly: (n: number, time: string) =>
       `${n} tokens came together: the browser handed them over late, though no GPU step took more than ${time}.`,
+    network: (n: number) =>
+      n > 1 ? `${n} tokens came together: the network or the server was late.` : 'The network or the server was late.',
     other: 'Nothing in the engine explains it: the browser or the system was busy.',
     pause: (what: string, time: string) => `${what} The pause took ${time}.`,
   },
