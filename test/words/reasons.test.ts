@@ -132,7 +132,7 @@ test('the panel says the decode step and its reason in German, with a decimal co
     giveUps: 2,
   });
   expect(figures[0]?.value).toBe('fused, hier 3,1 % schneller als plain, gab 2-mal auf');
-  expect(note).toMatch(/^0,1 ms je Schritt, 0,2 ms als einfache Schritte\. Vereinte Schritte/);
+  expect(note).toMatch(/^0,1 ms je Schritt, 0,2 ms als einfache Schritte\. Verschmolzene Schritte/);
 });
 
 test('the table of tuning says a refusal in German', async () => {

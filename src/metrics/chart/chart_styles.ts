@@ -18,6 +18,10 @@ export const chartStyles = css`
     padding: 4px 8px 5px; border: 0; border-bottom: 2px solid transparent; margin-bottom: -1px; background: none; color: var(--muted);
     font: inherit; font-size: var(--small); white-space: nowrap; cursor: pointer;
   }
+  @media (max-width: 420px) {
+    [role='tab'] { padding-inline: 5px; }
+    .tools, [role='tablist'] { gap: 0; }
+  }
   [role='tab']:hover { color: var(--ink); }
   [role='tab'][aria-selected='true'] { border-color: var(--accent); color: var(--ink); font-weight: 600; }
   @media (pointer: coarse) {

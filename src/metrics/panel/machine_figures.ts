@@ -133,11 +133,11 @@ export function machine(info: EngineInfo | null, hasLoad = true): FigureGroup | 
   const [open, weights, compile] = [loadMs.open, loadMs.weights, loadMs.compile].map(formatMs);
   const figures: Figure[] = [
     figureOf('backend', text.backend, info.backend),
+    figureOf('activations', text.arithmetic, arithmeticText(info)),
     figureOf('adapter', text.adapter, info.adapter ?? NONE),
     figureOf('model', [text.model, text.layers(model.architecture, model.nLayers)], model.name),
     figureOf('format', text.format, `${model.format}, ${formatBytes(model.fileBytes)}`),
     figureOf('context', text.context, text.contextValue(formatCount(info.contextLength), info.kvCache)),
-    figureOf('activations', text.arithmetic, arithmeticText(info)),
     ...racedFigures(info.arithmetic?.race),
   ];
   const load = formatMs(loadMs.open + loadMs.weights + loadMs.compile);

@@ -55,7 +55,9 @@ class VivaceModelCard extends WordedElement {
   private renderLicense({ license, unverified }: CatalogueModel) {
     const text = pageWords().catalogue;
     const link = html`<a href=${license.url} target="_blank" rel="noopener noreferrer" title=${text.licenseTitle}>${text.license(license.name)}</a>`;
-    return unverified.length > 0 ? [link, html`<span title=${unverified.join('\n')}>${text.untested}</span>`] : link;
+    return unverified.length > 0
+      ? html`<span>${link}</span><span title=${unverified.join('\n')}>${text.untested}</span>`
+      : link;
   }
 
   private renderActions(model: CatalogueModel, offers: Offers) {

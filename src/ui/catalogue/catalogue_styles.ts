@@ -27,7 +27,7 @@ export const cardStyles = css`
   .badge { color: var(--v-accent); font-size: var(--v-size-small); font-weight: 600; }
   .about { margin-bottom: 2px; }
   .facts { color: var(--v-muted); font-size: var(--v-size-small); font-variant-numeric: tabular-nums; }
-  .facts > * + *::before { content: '·'; display: inline-block; margin-inline: 6px; color: var(--v-muted); }
+  .facts > :not(:last-child)::after { content: '\\a0· '; }
   a { color: inherit; text-decoration: underline; text-underline-offset: 2px; text-decoration-color: var(--v-line); }
   a:hover { color: var(--v-ink); text-decoration-color: currentColor; }
   .do { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 10px; margin-top: auto; padding-top: 10px; }

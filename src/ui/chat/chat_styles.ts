@@ -35,8 +35,9 @@ export const chatStyles = css`
   }
   .example:hover { border-color: var(--v-accent); }
 
-  .meter { display: inline-flex; align-items: center; gap: 8px; min-width: 0; margin-inline-start: 8px; color: var(--v-muted); font-size: var(--v-size-small); font-variant-numeric: tabular-nums; white-space: nowrap; }
-  progress { width: 56px; height: 4px; appearance: none; border: 0; border-radius: 2px; overflow: hidden; background: var(--v-line); }
+  .meter { display: inline-flex; align-items: center; gap: 8px; min-width: 0; margin-inline: 8px; color: var(--v-muted); font-size: var(--v-size-small); font-variant-numeric: tabular-nums; white-space: nowrap; }
+  .meter span { overflow: hidden; text-overflow: ellipsis; }
+  progress { flex: none; width: 56px; height: 4px; appearance: none; border: 0; border-radius: 2px; overflow: hidden; background: var(--v-line); }
   progress::-webkit-progress-bar { background: var(--v-line); }
   progress::-webkit-progress-value { background: var(--v-accent); }
   progress::-moz-progress-bar { background: var(--v-accent); }
@@ -55,6 +56,9 @@ export const chatStyles = css`
     .thinking span { padding: 0; font-size: 0; }
     .meter:has(~ .thinking) progress { display: none; }
   }
+  @container dock (width < 400px) {
+    .meter progress { display: none; }
+  }
 
   @media (pointer: coarse) {
     .example { min-height: 44px; }
@@ -66,6 +70,7 @@ export const chatStyles = css`
   .memory::before, .memory::after { content: ''; flex: 1; border-top: 1px solid var(--v-line); }
   .earlier { align-self: center; margin-bottom: 12px; }
   @media (max-width: 480px) {
+    .meter { margin-inline: 4px; }
     .meter progress { display: none; }
     .column { padding-inline: 14px; }
     .dock { padding-inline: 10px; }

@@ -47,9 +47,10 @@ function renderNumber<S>(field: NumberField<S>, value: number | null, set: (valu
     @change=${(event: Event) => set(readNumber(field, textOf(event)))} />`;
 }
 
+/** The chosen one is named alone: what it means stands below. */
 function renderChoices(field: ChoiceField<LoadSettings>, value: LoadValue, set: (value: LoadValue) => void) {
   return html`<select id=${field.key} aria-describedby="${field.key}-help" @change=${(event: Event) => set(textOf(event) as LoadValue)}>
-    ${Object.keys(field.choices).map((choice) => html`<option value=${choice} .selected=${choice === value}>${describeChoice(field.key, choice)}</option>`)}
+    ${Object.keys(field.choices).map((choice) => html`<option value=${choice} label=${choice === value ? choice : nothing} .selected=${choice === value}>${describeChoice(field.key, choice)}</option>`)}
   </select>`;
 }
 

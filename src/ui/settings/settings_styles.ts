@@ -38,7 +38,7 @@ export const settingsStyles = css`
   }
   input[type='number'] { appearance: textfield; text-align: end; }
   input[type='number']::-webkit-inner-spin-button { display: none; }
-  input::placeholder { color: var(--v-muted); }
+  input::placeholder { color: var(--v-muted); font-size: var(--v-size); }
   @media (pointer: coarse) {
     .field { grid-template-columns: 8em 1fr 5.6em 44px; min-height: 48px; }
     .field.load { grid-template-columns: 8em 1fr 44px; }
@@ -53,7 +53,7 @@ export const settingsStyles = css`
     .field { grid-template-columns: 7.2em 1fr 5.2em 28px; gap: 6px; }
   }
   @media (max-width: 420px) and (pointer: coarse) {
-    .field { grid-template-columns: 7.2em 1fr 4.6em 44px; gap: 4px; }
+    .field { grid-template-columns: 7.2em 1fr 5.4em 44px; gap: 4px; }
     .field.load { grid-template-columns: 7.2em 1fr 44px; }
   }
 `;

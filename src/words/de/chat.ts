@@ -113,7 +113,7 @@ export const chat: ChatWords = {
     cancel: 'Abbrechen',
     cancelTuning: 'Optimierung abbrechen',
     kept: (why) => `${why} Die Unterhaltung bleibt erhalten.`,
-    memory: (percent) => `Gedächtnis zu ${percent} voll`,
+    memory: (percent) => `Gedächtnis ${percent} voll`,
     memoryTitle: (used, all) => `Die Unterhaltung belegt ${used} der ${all} Tokens des Modells`,
     thinking: 'Nachdenken',
     thinks: 'Das Modell denkt nach, bevor es antwortet',

@@ -44,7 +44,7 @@ export const figures: typeof source = {
   timingNote: 'Nach der Uhr im Worker der Engine, die Browser runden: in Chromium auf 0,1 ms.',
   gpuNote: 'Nach der Uhr der GPU, die Browser auf 65 Mikrosekunden runden, außer mit Entwicklerfunktionen.',
   stepNote: (reason) =>
-    `${reason}. Vereinte Schritte berechnen die Attention selbst; der Decode-Kernel oben läuft in einfachen Schritten.`,
+    `${reason}. Verschmolzene Schritte berechnen die Attention selbst; der Decode-Kernel oben läuft in einfachen Schritten.`,
   cpuNote: 'Das CPU-Backend startet keine Kernel; es gibt nichts zu zählen.',
   decode: ['Decode', 'Erzeugte Tokens pro Sekunde nach dem ersten: (n − 1) / (Zeit des letzten − Zeit des ersten).'],
   tokens: ['Tokens', 'Tokens des Prompts und erzeugte Tokens.'],
@@ -58,7 +58,7 @@ export const figures: typeof source = {
     '– Prefill',
     'Teil der TTFT: der Prompt durch das Modell. Währenddessen: fertige Tokens des Prompts, und alle.',
   ],
-  cached: ['Wiederverwendet', 'Tokens des Prompts, deren Keys und Values noch da waren: für sie kein Prefill.'],
+  cached: ['Aus Cache', 'Tokens des Prompts, deren Keys und Values noch da waren: für sie kein Prefill.'],
   cache: [
     '– woher',
     'Woher die wiederverwendeten Tokens kamen, oder warum ein längerer, schon bekannter Anfang neu gerechnet wird.',
@@ -82,7 +82,7 @@ export const figures: typeof source = {
   ],
   step: [
     'Schritt',
-    'Vereint (fused): ein Aufruf für alle Schichten. Einfach (plain): ein Aufruf für jede Operation. Ein vereinter Schritt, der zu lange wartet, gibt auf und läuft als einfacher noch einmal.',
+    'Verschmolzen (fused): ein Aufruf für alle Schichten. Einfach (plain): ein Aufruf für jede Operation. Ein verschmolzener Schritt, der zu lange wartet, gibt auf und läuft als einfacher noch einmal.',
   ],
   dispatches: ['Dispatches', 'Auf der GPU gestartete Kernel pro Token.'],
   submits: ['Submits', 'Der GPU übergebene Befehlspuffer pro Token.'],

@@ -89,7 +89,7 @@ const limits: Reasons = {
 
 const step: Reasons = {
   'not measured yet': 'noch nicht gemessen',
-  'the CPU has no fused step': 'die CPU hat keinen vereinten Schritt',
+  'the CPU has no fused step': 'die CPU hat keinen verschmolzenen Schritt',
   'the adapter computes on the CPU': 'der Adapter rechnet auf der CPU',
   'the adapter has no subgroups': 'der Adapter hat keine Subgroups',
   'the model writes no text': 'das Modell schreibt keinen Text',
@@ -110,7 +110,7 @@ const step: Reasons = {
   'has {0} formats, more than {1}': 'hat {0} Formate, mehr als {1}',
   'it binds {0} storage buffers, of which this GPU allows {1}': 'er bindet {0} Storage-Puffer, diese GPU erlaubt {1}',
   'activations are f32, and the fused step multiplies signed bytes':
-    'die Aktivierungen sind f32, und der vereinte Schritt multipliziert Bytes',
+    'die Aktivierungen sind f32, und der verschmolzene Schritt multipliziert Bytes',
   'heads of {0} values are no multiple of {1}': 'Heads von {0} Werten sind kein Vielfaches von {1}',
   'sizes are no multiples of {0}': 'die Größen sind keine Vielfachen von {0}',
   '{0} workgroups are fewer than the {1} KV heads': '{0} Workgroups sind weniger als die {1} KV-Heads',
@@ -122,9 +122,9 @@ const step: Reasons = {
   'its workgroups did not go on waiting for one another': 'seine Workgroups haben nicht weiter aufeinander gewartet',
   'its {0} workgroups did not all run at once': 'seine {0} Workgroups liefen nicht alle zugleich',
   'the fused step is {0} % off plain steps, more than {1} %':
-    'der vereinte Schritt weicht um {0} % von einfachen ab, mehr als {1} %',
-  'the fused step gave up {0} times': 'der vereinte Schritt gab {0}-mal auf',
-  'the fused step took {0}, plain steps {1}': 'der vereinte Schritt brauchte {0}, einfache Schritte {1}',
+    'der verschmolzene Schritt weicht um {0} % von einfachen ab, mehr als {1} %',
+  'the fused step gave up {0} times': 'der verschmolzene Schritt gab {0}-mal auf',
+  'the fused step took {0}, plain steps {1}': 'der verschmolzene Schritt brauchte {0}, einfache Schritte {1}',
   '{0} a step here, {1} as plain steps': '{0} je Schritt, {1} als einfache Schritte',
   'plain from {0} tokens on': 'ab {0} Tokens einfache Schritte',
   '{0} % faster than plain here': 'hier {0} % schneller als plain',
