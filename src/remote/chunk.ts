@@ -94,7 +94,8 @@ function readCounts(json: JsonObject): Counts {
     prompt: countIn(usage, 'prompt_tokens') ?? (read === null ? null : read + (cached ?? 0)),
     cached,
     completion: countIn(usage, 'completion_tokens') ?? countIn(timings, 'predicted_n'),
-    reasoning: countIn(objectIn(usage, 'completion_tokens_details'), 'reasoning_tokens'),
+    reasoning:
+      countIn(objectIn(usage, 'completion_tokens_details'), 'reasoning_tokens') ?? countIn(usage, 'reasoning_tokens'),
   };
 }
 

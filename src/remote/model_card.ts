@@ -40,10 +40,13 @@ const OWNERS: Readonly<Record<string, ServerKind>> = {
   vivace: 'vivace',
 };
 
+/** Of Ray Serve, which puts vLLM behind cards of its own. */
+const RAY_CONTEXT = 'max_request_context_length';
+
 function kindOf(card: JsonObject): ServerKind {
   const owner = textIn(card, 'owned_by');
   if (Object.hasOwn(OWNERS, owner)) return OWNERS[owner];
-  if (countIn(card, 'max_model_len') !== null) return 'vllm';
+  if (countIn(card, 'max_model_len') !== null || RAY_CONTEXT in objectIn(card, 'metadata')) return 'vllm';
   return countIn(objectIn(card, 'meta'), 'n_ctx_train') === null ? 'openai' : 'llama.cpp';
 }
 
@@ -75,7 +78,7 @@ function infoOf(
     },
     backend: 'remote',
     adapter: new URL(server.address).host,
-    contextLength: options.contextLength ?? countIn(card, 'max_model_len') ?? countIn(meta, 'n_ctx') ?? 0,
+    contextLength: options.contextLength ?? contextOf(card) ?? 0,
     kvCache: 'f16',
     activations: 'f32',
     attention: { prefill: 'textbook', decode: 'textbook', reason: REASON },
@@ -90,6 +93,11 @@ function infoOf(
     loadMs: { open: openMs, weights: 0, compile: 0 },
     warnings: server.hasKey && isInTheClear(server.address) ? [IN_THE_CLEAR] : [],
   };
+}
+
+function contextOf(card: JsonObject): number | null {
+  const ofLlama = countIn(objectIn(card, 'meta'), 'n_ctx');
+  return countIn(card, 'max_model_len') ?? ofLlama ?? countIn(objectIn(card, 'metadata'), RAY_CONTEXT);
 }
 
 const IN_THE_CLEAR: Warning = {

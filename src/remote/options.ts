@@ -14,7 +14,7 @@ export interface RemoteOptions {
   apiKey?: string;
   /** More headers for each request, as secret as the key. */
   headers?: Readonly<Record<string, string>>;
-  /** Default: as its list of models tells. Ray Serve in front of vLLM tells nothing: say `vllm`. */
+  /** Default: as its list of models tells. A proxy may hide it. */
   kind?: ServerKind;
   /** Most tokens of a conversation, where the server does not say. */
   contextLength?: number;

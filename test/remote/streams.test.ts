@@ -42,7 +42,7 @@ test('SGLang: null fields, thinking, log probabilities, the end by a stop text',
   const no = { id: -1, token: ' no', bytes: [32, 110, 111], logprob: -3.5 };
   const yes = { id: -1, token: 'Yes', bytes: [89, 101, 115], logprob: -0.25 };
   expect(answer.tokens[1]?.logprobs).toEqual({ chosen: yes, top: [yes, no] });
-  expect(answer.usage).toMatchObject({ promptTokens: 11, cachedTokens: 3, completionTokens: 5 });
+  expect(answer.usage).toEqual({ promptTokens: 11, cachedTokens: 3, completionTokens: 5, reasoningTokens: 2 });
 });
 
 test.each([9, 100_000])('llama.cpp: progress, times of its own, CRLF, in pieces of %d bytes', async (size) => {
