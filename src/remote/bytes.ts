@@ -42,6 +42,7 @@ export function silent(ms: number): RemoteError {
   return new RemoteError(
     'server-silent',
     `The server sent nothing for ${seconds} seconds. It may be overloaded or gone; try again.`,
+    { seconds },
   );
 }
 

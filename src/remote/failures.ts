@@ -85,7 +85,7 @@ export function unreachable(address: string): RemoteError {
   const isOther = page !== undefined && page.origin !== origin;
   const cors = isOther ? `, and that it allows pages of ${page.origin} (CORS; vLLM: --allowed-origins)` : '';
   const remedy = `Check that it runs, that the address is right and does not redirect${cors}.`;
-  return new RemoteError('server-unreachable', `No answer from ${host} reached this page. ${mixed}${remedy}`);
+  return new RemoteError('server-unreachable', `No answer from ${host} reached this page. ${mixed}${remedy}`, { host });
 }
 
 /** The wait before the next try, or null if there is none. Without a word of the server's it doubles. */

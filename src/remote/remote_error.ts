@@ -29,6 +29,10 @@ interface Details {
   /** The time that the server asks for before the next try. */
   retryAfterMs?: number;
   canRetry?: boolean;
+  /** The server that did not answer. */
+  host?: string;
+  /** How long it sent nothing. */
+  seconds?: number;
 }
 
 /** The server did not answer as it should. */
@@ -37,11 +41,16 @@ export class RemoteError extends VivaceError {
   /** Null where no answer came. */
   readonly status: number | null;
   readonly retryAfterMs: number | null;
+  /** What the message names, for those who write it in another language. */
+  readonly host: string | null;
+  readonly seconds: number | null;
 
-  constructor(code: RemoteCode, message: string, { status, retryAfterMs, canRetry }: Details = {}) {
+  constructor(code: RemoteCode, message: string, { status, retryAfterMs, canRetry, host, seconds }: Details = {}) {
     super(code, message, { canRetry: canRetry ?? !LASTING.includes(code) });
     this.name = 'RemoteError'; // a bundle renames the class
     this.status = status ?? null;
     this.retryAfterMs = retryAfterMs ?? null;
+    this.host = host ?? null;
+    this.seconds = seconds ?? null;
   }
 }

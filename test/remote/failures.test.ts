@@ -153,7 +153,11 @@ test('a server that does not begin, and one that stops in the middle, are silent
   const never = failureOf(engine);
   await clock.waitsFor(5000);
   clock.advance(5000);
-  expect(await never).toMatchObject({ code: 'server-silent', message: expect.stringContaining('5 seconds') });
+  expect(await never).toMatchObject({
+    code: 'server-silent',
+    seconds: 5,
+    message: expect.stringContaining('5 seconds'),
+  });
 
   const half = await connect(
     (response) => {
@@ -245,7 +249,12 @@ test('a server that is off', async () => {
   const { address, server } = await serve(() => {});
   await new Promise((resolve) => server.close(resolve));
   const error = await RemoteEngine.load(address, { apiKey: KEY }).catch((error) => error);
-  expect(error).toMatchObject({ code: 'server-unreachable', status: null, canRetry: true });
+  expect(error).toMatchObject({
+    code: 'server-unreachable',
+    status: null,
+    host: new URL(address).host,
+    canRetry: true,
+  });
   expect(error.message).toMatch(/^No answer from 127\.0\.0\.1:\d+ reached this page\. Check that it runs/);
 });
 

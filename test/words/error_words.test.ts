@@ -2,6 +2,7 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { ContextOverflowError, GpuMemoryError, ModelFetchError, ModelFileError, VivaceError } from '../../src/errors';
+import { RemoteError } from '../../src/remote/remote_error';
 import { checkFileSize } from '../../src/ui/conversation/conversation_file';
 import { ConversationFileError } from '../../src/ui/conversation/conversation_parse';
 import { errors as de } from '../../src/words/de/errors';
@@ -30,6 +31,7 @@ const FACTS = Object.fromEntries(
     'status',
     'chosen',
     'choices',
+    'seconds',
   ].map((name) => [name, `<${name}>`]),
 );
 
@@ -61,6 +63,9 @@ test.each(['de', 'ja'])('%s says every number that the English sentence has', as
     [sayError(new ContextOverflowError(120, 102)).text, [/120/, /102/]],
     [sayError(new GpuMemoryError('Weights', 2.5e8, 1.25e8, 'Close pages.')).text, [/250 MB/, /125 MB/]],
     [sayError(file({ conversation: 7, turn: 23 })).text, [/7/, /23/]],
+    [sayError(new RemoteError('server-silent', 'No.', { seconds: 60 })).text, [/60/]],
+    [sayError(new RemoteError('server-busy', 'No.', { status: 429 })).text, [/429/]],
+    [sayError(new RemoteError('server-unreachable', 'No.', { host: 'gpu.example:8000' })).text, [/gpu\.example:8000/]],
     [sayError(tooLarge()).text, [/61 MB/, /\d+ MB.*\d+ MB/]],
     [
       sayWarning({ code: 'cache-full', message: '', facts: { requestedBytes: 3e8, keptBytes: 4e7 } }).text,

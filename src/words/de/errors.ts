@@ -22,6 +22,9 @@ const place = ({ conversation, turn }: Facts): string => {
   return parts.length > 0 ? ` Fehlerhaft ist ${parts.join(', ')}.` : '';
 };
 
+/** The status of a server's answer. */
+const withStatus = ({ status }: Facts): string => (status ? ` (Status ${status})` : '');
+
 const RELOADED = 'Das Modell wurde neu geladen.';
 
 export const errors: ErrorWords = {
@@ -62,8 +65,22 @@ export const errors: ErrorWords = {
     'conversations-refused': () =>
       'Der Browser speichert den neuesten Text nicht. Vivace versucht es alle paar Sekunden; exportieren Sie die Unterhaltung, bevor Sie die Seite schließen.',
     'run-file': () => 'Das ist kein Lauf, den Vivace exportiert hat.',
+    'server-unreachable': ({ host = 'Der Server' }) =>
+      `Von ${host} kam keine Antwort an. Prüfen Sie, ob er läuft, ob die Adresse stimmt und ob er Seiten von hier zulässt (CORS).`,
+    'server-key': (facts) => `Der Server verlangt einen anderen Schlüssel${withStatus(facts)}. Prüfen Sie ihn.`,
+    'server-busy': (facts) =>
+      `Der Server ist überlastet oder noch nicht bereit${withStatus(facts)}. Versuchen Sie es später.`,
+    'server-failed': (facts) => `Auf dem Server ist ein Fehler aufgetreten${withStatus(facts)}.`,
+    'server-answer': () =>
+      'Die Antwort dieses Servers ist nicht lesbar. Prüfen Sie die Adresse; die meisten enden mit /v1.',
+    'server-silent': ({ seconds }) =>
+      `Der Server hat ${seconds ? `${seconds} Sekunden lang ` : ''}nichts gesendet. Versuchen Sie es noch einmal.`,
+    'server-cut': () => 'Die Antwort des Servers brach ab. Versuchen Sie es noch einmal.',
   },
   warnings: {
+    'server-clear': () =>
+      'Schlüssel und Unterhaltung gehen unverschlüsselt zu diesem Server. Nutzen Sie eine Adresse mit https:.',
+    'server-option': () => 'Eine Einstellung kennt dieser Server nicht; sie wurde weggelassen.',
     'address-value': ({ name = '', value = '' }) =>
       `Die Adresse verlangt ${name}=${value}. Diesen Wert gibt es nicht; der übliche gilt.`,
     'address-model': ({ value = '' }) =>

@@ -26,7 +26,14 @@ type ErrorCode =
   | 'conversation-too-large'
   | 'conversations-full'
   | 'conversations-refused'
-  | 'run-file';
+  | 'run-file'
+  | 'server-unreachable'
+  | 'server-key'
+  | 'server-busy'
+  | 'server-failed'
+  | 'server-answer'
+  | 'server-silent'
+  | 'server-cut';
 
 /**
  * The codes of warnings, and of what the page's address asks for in vain. Those of a loss come with a model that was
@@ -47,6 +54,8 @@ type WarningCode =
   | 'cache-full'
   | 'storage-hangs'
   | 'storage-refused'
+  | 'server-clear'
+  | 'server-option'
   | 'address-value'
   | 'address-model'
   | 'webgpu-unavailable'
@@ -72,6 +81,7 @@ export interface Facts {
   status?: string;
   chosen?: string;
   choices?: string;
+  seconds?: string;
 }
 
 type Texts<Code extends string> = Readonly<Record<Code, (facts: Facts) => string>>;

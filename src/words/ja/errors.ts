@@ -22,6 +22,9 @@ const place = ({ conversation, turn }: Facts): string => {
   return parts.length > 0 ? `${parts.join('、')} に問題があります。` : '';
 };
 
+/** The status of a server's answer. */
+const withStatus = ({ status }: Facts): string => (status ? `（ステータス ${status}）` : '');
+
 const RELOADED = 'モデルを再読み込みしました。';
 
 export const errors: ErrorWords = {
@@ -61,8 +64,19 @@ export const errors: ErrorWords = {
     'conversations-refused': () =>
       'ブラウザーが最新の文章を保存していません。数秒ごとに再試行します。ページを閉じる前に会話を書き出してください。',
     'run-file': () => 'これは Vivace が書き出した計測ではありません。',
+    'server-unreachable': ({ host = 'サーバー' }) =>
+      `${host} から応答が届きません。動作しているか、アドレスが正しいか、このページを許可しているか（CORS）を確認してください。`,
+    'server-key': (facts) => `サーバーは別のキーを求めています${withStatus(facts)}。キーを確認してください。`,
+    'server-busy': (facts) => `サーバーが混雑しているか、準備中です${withStatus(facts)}。後でもう一度お試しください。`,
+    'server-failed': (facts) => `サーバーでエラーが発生しました${withStatus(facts)}。`,
+    'server-answer': () => 'このサーバーの応答は読み取れません。アドレスを確認してください。多くは /v1 で終わります。',
+    'server-silent': ({ seconds }) =>
+      `サーバーから${seconds ? ` ${seconds} 秒間` : ''}何も届きませんでした。もう一度お試しください。`,
+    'server-cut': () => 'サーバーの応答が途中で切れました。もう一度お試しください。',
   },
   warnings: {
+    'server-clear': () => 'キーと会話は暗号化されずにこのサーバーへ送られます。https: のアドレスを使ってください。',
+    'server-option': () => 'このサーバーにない設定が 1 つあり、省かれました。',
     'address-value': ({ name = '', value = '' }) =>
       `アドレスに ${name}=${value} とありますが、この値は使えません。通常の値を使用します。`,
     'address-model': ({ value = '' }) =>
