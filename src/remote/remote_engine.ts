@@ -14,7 +14,9 @@ import { requestBody } from './request_body';
 import { Server } from './server';
 
 export type { NetworkMetrics } from '../engine/protocol';
+export { HybridEngine, type HybridEvent, type HybridOptions, type PlaceEvent } from './hybrid_engine';
 export type { RemoteOptions, ServerKind } from './options';
+export type { AnswerEngine, LocalEngine, Place, PlacedRequest, Rule } from './places';
 export { type RemoteCode, RemoteError } from './remote_error';
 
 type Answers = AsyncGenerator<EngineEvent, void, undefined>;

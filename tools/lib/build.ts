@@ -98,7 +98,7 @@ export const BUDGETS = [
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
   { name: "WebLLM's interface", files: ['lib/webllm.js'], budgetKb: 3, ceilingKb: 3 },
-  { name: 'an engine that is a server', files: ['lib/remote.js'], budgetKb: 14, ceilingKb: 14 },
+  { name: 'an engine that is a server', files: ['lib/remote.js'], budgetKb: 15, ceilingKb: 15 },
   { name: 'colors of code for the embed', files: ['embed_code.js'], budgetKb: 53, ceilingKb: 53 },
   { name: 'kept conversation for the embed', files: ['embed_remember.js'], budgetKb: 13, ceilingKb: 13.2 },
   { name: 'math for the embed', files: ['embed_math.js'], budgetKb: 62, ceilingKb: 62 },

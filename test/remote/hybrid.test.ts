@@ -1,0 +1,228 @@
+// Which engine answers, what leaves the machine, and where a lost answer goes on.
+
+import { describe, expect, test, vi } from 'vitest';
+import type { EngineEvent } from '../../src/engine/protocol';
+import { VivaceError } from '../../src/errors';
+import { HybridEngine, type HybridEvent, type HybridOptions } from '../../src/remote/hybrid_engine';
+import type { AnswerEngine, LocalEngine, Rule } from '../../src/remote/places';
+import { RemoteError } from '../../src/remote/remote_error';
+import { done, FOREVER, type Script, scriptedEngine, start, token, words } from '../api/scripted_engine';
+
+const HELLO = [{ role: 'user', content: 'hello' }] as const;
+
+/** An engine that says its name and the request, or plays a script first. */
+function engineOf(name: string, first?: Script) {
+  const scripts = first ? [first] : [];
+  const scripted = scriptedEngine(
+    ({ messages, prompt }) =>
+      scripts.shift() ?? [start(), ...words(`${name} says ${messages.at(-1)?.content ?? prompt}`), done()],
+  );
+  const unload = vi.fn(async () => {});
+  const countTokens = vi.fn(async (input: string | readonly unknown[]) => input.length);
+  return Object.assign(scripted, { unload, countTokens, metrics: null }) as unknown as typeof scripted & LocalEngine;
+}
+
+function hybrid(options: Partial<HybridOptions> & { server?: AnswerEngine }) {
+  const { server = engineOf('server'), ...given } = options;
+  const remote = vi.fn(async () => server);
+  const consent = vi.fn(async () => true);
+  const local = engineOf('page');
+  const engine = new HybridEngine({ local, remote, consent, ...given });
+  return { engine, remote, consent, local, server };
+}
+
+async function read(events: AsyncIterable<HybridEvent>) {
+  const all: HybridEvent[] = [];
+  for await (const event of events) all.push(event);
+  const text = all.map((event) => (event.type === 'token' || event.type === 'done' ? event.text : '')).join('');
+  const places = all.flatMap((event) => (event.type === 'place' ? [event.place] : []));
+  return { all, text, places, kinds: all.map(({ type }) => type) };
+}
+
+const FOREVER_LOADING = new Promise<LocalEngine>(() => {});
+const lost = () => new VivaceError('device-lost', 'The GPU device was lost.');
+const cut = () => new RemoteError('server-cut', 'The server ended the answer.');
+
+describe('the place', () => {
+  test.each<[Rule, string]>([
+    ['local', 'page'],
+    ['remote', 'server'],
+    ['remote-until-loaded', 'page'],
+    [{ longerThan: 0 }, 'server'],
+    [{ longerThan: 1 }, 'page'],
+    [() => 'remote', 'server'],
+    [async () => 'local' as const, 'page'],
+  ])('by the rule %o', async (rule, name) => {
+    const { engine } = hybrid({ rule });
+    await Promise.resolve(); // the local engine is there
+    const { text, places } = await read(engine.chat(HELLO));
+    expect(text).toBe(`${name} says hello`);
+    expect(places).toEqual([name === 'page' ? 'local' : 'remote']);
+    expect(engine.metrics).toEqual({ ttftMs: 4 });
+  });
+
+  test('is the server until the model of the page is loaded', async () => {
+    let loaded: (engine: LocalEngine) => void = () => {};
+    const local = new Promise<LocalEngine>((resolve) => {
+      loaded = resolve;
+    });
+    const { engine } = hybrid({ local });
+    expect(() => engine.info).toThrow('No engine has answered yet');
+    expect((await read(engine.chat(HELLO))).places).toEqual(['remote']);
+    loaded(engineOf('page'));
+    await local;
+    expect((await read(engine.complete('Once'))).text).toBe('page says Once');
+    expect(engine.info.model.name).toBe('storyteller');
+  });
+
+  test('a rule that is none is refused, and a function that says none', async () => {
+    for (const rule of ['server', { longerThan: -1 }, { longerThan: 0.5 }, null, 7])
+      expect(() => hybrid({ rule: rule as never })).toThrow('rule: say');
+    const { engine } = hybrid({ rule: (() => 'moon') as never });
+    await expect(read(engine.chat(HELLO))).rejects.toThrow('neither "local" nor "remote"');
+  });
+});
+
+describe('consent', () => {
+  test('is asked before the server is looked for, until it is given, and then no more', async () => {
+    const answers = [false, true];
+    const { engine, remote, local } = hybrid({ rule: () => 'remote', consent: async () => answers.shift() ?? false });
+    expect((await read(engine.chat(HELLO))).places).toEqual(['local']);
+    expect([remote.mock.calls.length, local.asked.length]).toEqual([0, 1]);
+    for (let i = 0; i < 2; i++) expect((await read(engine.chat(HELLO))).places).toEqual(['remote']);
+    expect(remote).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([1, 'yes', {}, undefined])('is true alone, not %o', async (said) => {
+    const { engine, remote } = hybrid({ rule: 'remote', consent: () => said as never });
+    await expect(read(engine.chat(HELLO))).rejects.toThrow('Nothing is sent to the server without consent');
+    expect(remote).not.toHaveBeenCalled();
+  });
+
+  test('is not asked for an answer of this page', async () => {
+    const { engine, consent, remote } = hybrid({ rule: 'local' });
+    await read(engine.chat(HELLO));
+    expect([consent, remote].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
+  });
+
+  test('is asked before a lost answer moves; refused, the answer ends with its error', async () => {
+    const local = engineOf('page', [start(), ...words('page says '), lost()]);
+    const { engine, remote } = hybrid({ local, consent: () => false, rule: () => 'local' });
+    await expect(read(engine.chat(HELLO))).rejects.toThrow('The GPU device was lost.');
+    expect(remote).not.toHaveBeenCalled();
+  });
+});
+
+describe('a lost answer', () => {
+  test.each([
+    ['local', lost(), 'remote'],
+    ['remote', cut(), 'local'],
+  ] as const)('of %s goes on at the other place', async (from, error, to) => {
+    const losing = engineOf('one', [start(), ...words('It is '), error]);
+    const other = engineOf('two', [start(), token('a fox.'), done()]);
+    const [local, server] = from === 'local' ? [losing, other] : [other, losing];
+    const { engine } = hybrid({ local, server, rule: () => from });
+    const { text, places, kinds, all } = await read(engine.chat(HELLO, { maxTokens: 10 }));
+    expect(text).toBe('It is a fox.');
+    expect(places).toEqual([from, to]);
+    expect(kinds.filter((kind) => kind === 'start')).toHaveLength(1);
+    expect(kinds.slice(4, 7)).toEqual(['interrupted', 'place', 'recovered']);
+    expect(other.asked[0]).toMatchObject({
+      messages: [...HELLO, { role: 'assistant', content: 'It is ' }],
+      options: { continueLast: true, maxTokens: 8 },
+    });
+    const end = all.find((event): event is Extract<EngineEvent, { type: 'done' }> => event.type === 'done');
+    expect(end?.usage.completionTokens).toBe(5);
+  });
+
+  test('before its first token is asked for again as it was', async () => {
+    const { engine, server } = hybrid({ local: engineOf('page', [start(), lost()]), rule: () => 'local' });
+    expect((await read(engine.chat(HELLO, { tools: [], n: 1 }))).text).toBe('server says hello');
+    expect((server as ReturnType<typeof engineOf>).asked[0].messages).toEqual(HELLO);
+  });
+
+  test('of a text goes on behind it', async () => {
+    const local = engineOf('page', [start(), ...words('upon '), lost()]);
+    const { engine } = hybrid({ local, rule: () => 'local' });
+    expect((await read(engine.complete('Once '))).text).toBe('upon server says Once upon ');
+  });
+
+  test('that continued a message continues both', async () => {
+    const local = engineOf('page', [start(), ...words('a '), lost()]);
+    const { engine, server } = hybrid({ local, rule: () => 'local' });
+    await read(engine.chat([...HELLO, { role: 'assistant', content: 'It is ' }], { continueLast: true }));
+    expect((server as ReturnType<typeof engineOf>).asked[0].messages).toEqual([
+      ...HELLO,
+      { role: 'assistant', content: 'It is a ' },
+    ]);
+  });
+
+  test.each([
+    ['behind a call', [start(), { type: 'tool-call', index: 0, id: 'a', name: 'f', arguments: '{}' }, lost()], {}],
+    ['in a thought', [start(), token(''), { type: 'reasoning', text: 'Hm' }, lost()], {}],
+    ['under a constraint', [start(), token('{'), lost()], { constraint: { kind: 'json_object' } }],
+    ['of several', [start(), token('a'), lost()], { n: 2 }],
+  ] as const)('%s ends with its error', async (_title, script, options) => {
+    const { engine, remote } = hybrid({ local: engineOf('page', script as Script), rule: () => 'local' });
+    await expect(read(engine.chat(HELLO, options))).rejects.toThrow('The GPU device was lost.');
+    expect(remote).not.toHaveBeenCalled();
+  });
+
+  test('of a named place, or of a wrong request, ends with its error', async () => {
+    const wrong = new VivaceError('context-overflow', 'Too long.');
+    const cases: [Rule, Error][] = [
+      ['local', lost()],
+      [() => 'local', wrong],
+    ];
+    for (const [rule, error] of cases) {
+      const { engine, remote } = hybrid({ local: engineOf('page', [start(), token('a'), error]), rule });
+      await expect(read(engine.chat(HELLO))).rejects.toBe(error);
+      expect(remote).not.toHaveBeenCalled();
+    }
+  });
+
+  test('moves once: a second loss is the end', async () => {
+    const server = engineOf('server', [start(), token('b'), cut()]);
+    const { engine } = hybrid({ local: engineOf('page', [start(), token('a'), lost()]), server, rule: () => 'local' });
+    await expect(read(engine.chat(HELLO))).rejects.toThrow('The server ended the answer.');
+  });
+});
+
+describe('a model or server that is not there', () => {
+  test('a model that does not load leaves the answer to the server', async () => {
+    const failing = () => Promise.reject(new VivaceError('model-fetch', 'No such file.'));
+    const rules: Rule[] = ['remote-until-loaded', { longerThan: 9 }, () => 'local'];
+    for (const rule of rules) {
+      const { engine } = hybrid({ local: failing(), rule });
+      expect((await read(engine.chat(HELLO))).text).toBe('server says hello');
+    }
+    await expect(read(hybrid({ local: failing(), rule: 'local' }).engine.chat(HELLO))).rejects.toThrow('No such file.');
+  });
+
+  test('a server that is not there leaves the answer to the model, and is looked for again', async () => {
+    const remote = vi.fn(async (): Promise<AnswerEngine> => {
+      throw new RemoteError('server-unreachable', 'No server.');
+    });
+    const { engine } = hybrid({ remote, rule: () => 'remote' });
+    for (let i = 0; i < 2; i++) expect((await read(engine.chat(HELLO))).text).toBe('page says hello');
+    expect(remote).toHaveBeenCalledTimes(2);
+  });
+});
+
+test('a reader that leaves, an abort and unload end the request where it runs', async () => {
+  const server = engineOf('server', [start(), token('a'), FOREVER]);
+  const { engine } = hybrid({ local: FOREVER_LOADING, server });
+  for await (const event of engine.chat(HELLO)) if (event.type === 'token') break;
+  expect(server.stopped).toBe(true);
+  const { engine: other, local } = hybrid({ rule: 'local' });
+  await Promise.resolve(); // the local engine is there
+  await other.unload();
+  expect(local.unload).toHaveBeenCalled();
+  await expect(read(other.chat(HELLO))).rejects.toThrow('The engine was unloaded');
+
+  const late = engineOf('late');
+  const loading = Promise.resolve(late);
+  await hybrid({ local: loading }).engine.unload();
+  await loading;
+  expect(late.unload).toHaveBeenCalled();
+});
