@@ -157,6 +157,58 @@ test('an answer that failed', async () => {
   expect(await findings(page)).toEqual([]);
 });
 
+test('an attached file beside an edited question, and a schema that cannot be used', async () => {
+  await open({ answers: [{ text: TEXT, finishReason: 'length' }] });
+  await send(page, 'What is in it?');
+  expect(await ended(page)).toBe('done');
+  await page.getByTestId('edit').first().click();
+  await page.getByTestId('attach-files').setInputFiles([
+    { name: 'notes.md', mimeType: 'text/markdown', buffer: Buffer.from('# Cats') },
+    { name: 'cat.png', mimeType: 'image/png', buffer: Buffer.from([137, 80, 78, 71]) },
+  ]);
+  await page.getByTestId('attach-complaint').waitFor();
+  expect(await findings(page)).toEqual([]);
+  await page.getByTestId('edit-cancel').click();
+
+  await page.getByTestId('settings').click();
+  await page.getByTestId('answer-form').selectOption('schema');
+  await page.getByTestId('schema').fill('{ "type": "cat" }');
+  await page.getByTestId('schema-problem').waitFor();
+  expect(await findings(page)).toEqual([]);
+  await page.getByTestId('answer-form').selectOption('text');
+  await page.keyboard.press('Escape');
+});
+
+test('the list of conversations: found words, the menu, what was deleted', async () => {
+  await open({ answers: [{ text: TEXT }] });
+  await send(page, 'Tell me about cats');
+  expect(await ended(page)).toBe('done');
+  await page.getByTestId('library-search').fill('cats');
+  await page.getByTestId('library-result').first().waitFor();
+  expect(await findings(page)).toEqual([]);
+  await page.getByTestId('library-search-clear').click();
+  const row = page.getByTestId('library-row').first();
+  await row.hover();
+  await row.getByTestId('library-more').click();
+  expect(await findings(page)).toEqual([]);
+  await page.getByTestId('library-delete').click();
+  await page.getByTestId('library-undo').waitFor();
+  expect(await findings(page)).toEqual([]);
+  await page.getByTestId('library-undo').click();
+});
+
+test('the panel over the whole window', async () => {
+  await open({ answers: [{ text: TEXT }] });
+  await send(page, 'Tell me about cats');
+  expect(await ended(page)).toBe('done');
+  await page.locator('#timing').click();
+  await page.getByTestId('large-chart').click();
+  await page.getByTestId('large').waitFor();
+  expect(await findings(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.locator('#timing').click();
+});
+
 test('the embed, closed and open', async () => {
   const context = await site.browser.newContext();
   const page = await context.newPage();

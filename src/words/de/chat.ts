@@ -98,7 +98,7 @@ export const chat: ChatWords = {
     ],
     log: 'Unterhaltung',
     latest: 'Zum neuesten Text',
-    ask: 'Bitten Sie um eine Geschichte (auf Englisch) …',
+    ask: 'Eine Geschichte, auf Englisch …',
     reply: 'Antworten …',
     fresh: 'Neue Unterhaltung',
     waitForEnd: 'Warten Sie, bis die Antwort zu Ende ist.',
