@@ -1,11 +1,11 @@
 // The engines that the chats of a page share: one for each model and its load options. The last holder unloads the
 // engine.
 
-import { type Embeddings, Engine, type EngineLoadOptions, type EngineLoadProgress } from '../engine/engine';
+import { Engine, type EngineLoadOptions, type EngineLoadProgress } from '../engine/engine';
 import { leavable } from './leavable';
 
 export interface PoolOptions extends EngineLoadOptions {
-  /** Called at the begin and the end of a wait for another holder's request. */
+  /** Called at the begin and the end of a wait for other requests, those that only wait for their turn aside. */
   onWaiting?: (isWaiting: boolean) => void;
 }
 
@@ -23,8 +23,6 @@ interface Entry {
   listeners: Set<(progress: EngineLoadProgress) => unknown>;
   progress: EngineLoadProgress | null;
   holders: number;
-  /** Requests that have not ended. */
-  requests: number;
 }
 
 export class EnginePool {
@@ -74,7 +72,6 @@ export class EnginePool {
       listeners,
       progress: null,
       holders: 0,
-      requests: 0,
     };
     this.entries.set(key, entry);
     engine.then(
@@ -104,19 +101,12 @@ export class EnginePool {
     const gone = new AbortController();
     const either = (signal?: AbortSignal) => (signal ? AbortSignal.any([gone.signal, signal]) : gone.signal);
     const watch = <T>(start: Start<T>, signal?: AbortSignal) =>
-      leavable(({ hold }) => this.watch(entry, (s) => hold(start(s)), either(signal), onWaiting));
+      leavable(({ hold }) => watched(hold(start(either(signal))), onWaiting));
     const held: Pick<Engine, 'chat' | 'complete' | 'embed' | 'tune' | 'roofline' | 'unload'> = {
       chat: (messages, options) => watch((signal) => engine.chat(messages, { ...options, signal }), options?.signal),
       complete: (prompt, options) =>
         watch((signal) => engine.complete(prompt, { ...options, signal }), options?.signal),
-      embed: async (texts, options) => {
-        const once = async function* (signal: AbortSignal) {
-          yield await engine.embed(texts, { ...options, signal });
-        };
-        let vectors!: Embeddings;
-        for await (vectors of watch(once, options?.signal));
-        return vectors;
-      },
+      embed: (texts, options) => engine.embed(texts, { ...options, signal: either(options?.signal) }),
       tune: (options) => engine.tune({ ...options, signal: either(options?.signal) }),
       roofline: (options) => engine.roofline({ signal: either(options?.signal) }),
       unload: async () => {
@@ -127,35 +117,28 @@ export class EnginePool {
     };
     return Object.assign(Object.create(engine), held);
   }
-
-  private async *watch<T>(
-    entry: Entry,
-    start: Start<T>,
-    signal: AbortSignal,
-    onWaiting: (isWaiting: boolean) => void,
-  ): AsyncGenerator<T, void, undefined> {
-    let waits = entry.requests++ > 0; // for a turn, or for an end
-    const begin = () => {
-      if (waits) onWaiting(false);
-      waits = false;
-    };
-    if (waits) onWaiting(true);
-    try {
-      for await (const event of start(signal)) {
-        if (!comesBefore(event)) begin();
-        yield event;
-      }
-    } finally {
-      entry.requests--;
-      begin();
-    }
-  }
 }
 
-/** True for an event that comes before the request has begun, too: a loss ends the work of all requests. */
-function comesBefore(event: unknown): boolean {
-  const { type } = event as { type?: string };
-  return type === 'interrupted' || type === 'recovered' || type === 'queued';
+/** The events of a request, whose wait for others is told. */
+async function* watched<T>(
+  events: AsyncGenerator<T, void, undefined>,
+  onWaiting: (isWaiting: boolean) => void,
+): AsyncGenerator<T, void, undefined> {
+  let waits = false;
+  const tell = (isWaiting: boolean) => {
+    if (waits !== isWaiting) onWaiting(isWaiting);
+    waits = isWaiting;
+  };
+  try {
+    for await (const event of events) {
+      const { type } = event as { type?: string };
+      if (type === 'queued') tell(true);
+      else if (type !== 'interrupted' && type !== 'recovered') tell(false); // a loss ends nobody's wait
+      yield event;
+    }
+  } finally {
+    tell(false);
+  }
 }
 
 /** The package's version. Bundles of different versions share no engines. */

@@ -623,9 +623,33 @@ describe('the handle', () => {
     await page.context().close();
   });
 
-  test('two tags share one engine: the second question waits visibly, and the last removal ends the engine', async () => {
+  test('two tags share one engine, and their answers are written at the same time', async () => {
+    const { page } = await visitHost(hosts, { body: tag('id="one"') + tag('id="two"') });
+    const order = await page.evaluate(async () => {
+      const heard: string[] = [];
+      const ask = async (id: string) => {
+        const { vivace } = document.getElementById(id) as HTMLScriptElement;
+        const answer = vivace?.chat('Tell me a long story', { maxTokens: 60, ignoreEos: true, reuseCache: false });
+        for await (const event of answer ?? []) if (event.type === 'token') heard.push(id);
+      };
+      await Promise.all([ask('one'), ask('two')]);
+      return heard;
+    });
+    expect(workersOf(page)).toBe(1);
+    expect(order.filter((id) => id === 'one')).toHaveLength(60);
+    expect(order.length).toBe(120);
+    expect(order.slice(0, order.lastIndexOf('one')).lastIndexOf('two')).toBeGreaterThan(order.indexOf('one'));
+    expect(order.slice(0, order.lastIndexOf('two')).lastIndexOf('one')).toBeGreaterThan(order.indexOf('two'));
+    await page.context().close();
+  });
+
+  test('one at a time the second question waits visibly, and the last removal ends the engine', async () => {
     const { page } = await visitHost(hosts, {
       body: tag('id="one" data-open data-position="bottom-left"') + tag('id="two" data-open'),
+    });
+    await page.evaluate(async () => {
+      const tags = ['one', 'two'].map((id) => document.getElementById(id) as HTMLScriptElement);
+      await Promise.all(tags.map(({ vivace }) => vivace?.load(undefined, { maxConcurrent: 1 })));
     });
     const chats = page.getByTestId('vivace-embed');
     for (const i of [0, 1]) {
@@ -634,7 +658,8 @@ describe('the handle', () => {
     }
     expect(workersOf(page)).toBe(1);
     for (const i of [0, 1]) await chats.nth(i).getByTestId('send').click();
-    await expect.poll(() => textOf(chats.nth(1).locator('[data-code=waiting]')), SOON).toMatch(/another chat/);
+    const waiting = chats.nth(1).locator('[data-code=waiting]');
+    await expect.poll(async () => (await waiting.allTextContents()).join(), SOON).toMatch(/another chat/);
     await chats.nth(0).getByTestId('stop').click();
     await expect
       .poll(() => textOf(chats.nth(1).locator('[data-role=assistant]')), { timeout: 90_000 })

@@ -31,6 +31,7 @@ function scripted() {
       },
       async *chat(_messages: unknown, { signal }: { signal?: AbortSignal } = {}) {
         state.signals.push(signal);
+        if (_messages === 'queued' || _messages === 'lost') yield { type: 'queued', reason: 'busy' };
         if (_messages === 'lost') {
           yield { type: 'interrupted', code: 'device-lost', message: 'gone' };
           yield { type: 'recovered', message: 'back', backend: 'webgpu', pauseMs: 9 };
@@ -139,22 +140,25 @@ test('a load that failed fails for all, and is tried again for the next', async 
   expect(loads).toHaveLength(2);
 });
 
-test('the second question says that it waits, until its first event', async () => {
+test('a question that is queued says that it waits, until its next event; one that takes turns does not', async () => {
   const waiting: boolean[] = [];
   const { engine, a, b } = await two({}, { onWaiting: (isWaiting) => waiting.push(isWaiting) });
   const first = a.chat([]);
   await first.next();
-  const second = b.chat([]);
-  const begun = second.next();
+  const second = b.chat('queued' as never);
+  await second.next();
   expect(waiting).toEqual([true]);
-  await begun;
+  await second.next();
   expect(waiting).toEqual([true, false]);
   engine.go();
-  await first.return();
   await second.return();
-  const third = b.chat([]);
-  await third.next();
-  expect(waiting).toEqual([true, false]); // nobody else asks now
+  await b.chat([]).next();
+  expect(waiting).toEqual([true, false]);
+  const left = b.chat('queued' as never);
+  await left.next();
+  await left.return();
+  expect(waiting).toEqual([true, false, true, false]);
+  await first.return();
 });
 
 test('who lets go ends its own requests, and not those of others', async () => {
@@ -176,10 +180,11 @@ test('an answer that failed costs nobody the engine, whatever its error', async 
   expect([a.lost, b.lost]).toEqual([null, null]);
 });
 
-test('a loss that an engine recovers from reaches all who ask it, and none of them is told to wait for another', async () => {
+test('a loss that an engine recovers from reaches all who ask it, and who waits goes on to wait', async () => {
   const waiting: boolean[] = [];
   const { loads, a, b } = await two({}, { onWaiting: (isWaiting) => waiting.push(isWaiting) });
   const answers = [a.chat('lost' as never), b.chat('lost' as never)];
+  for (const answer of answers) expect((await answer.next()).value).toMatchObject({ type: 'queued' });
   for (const answer of answers) expect((await answer.next()).value).toMatchObject({ type: 'interrupted' });
   expect(waiting).toEqual([true]); // the loss is no answer yet
   for (const answer of answers) expect((await answer.next()).value).toMatchObject({ type: 'recovered' });
@@ -242,18 +247,15 @@ test('who leaves the answer of a chat on the page has left at once, also while i
   }
 });
 
-test('texts are embedded like answers: they wait, and end with their holder', async () => {
-  const waiting: boolean[] = [];
-  const { engine, a, b } = await two({}, { onWaiting: (isWaiting) => waiting.push(isWaiting) });
+test('texts are embedded beside answers, and end with their holder', async () => {
+  const { engine, a, b } = await two();
   expect(await a.embed(['one'])).toEqual([['one']]);
   const answer = a.chat([]);
   await answer.next();
   expect(await b.embed(['two'])).toEqual([['two']]);
-  expect(waiting).toEqual([true, false]);
   engine.go();
   await answer.return();
   expect(await b.embed(['three'])).toEqual([['three']]);
-  expect(waiting).toEqual([true, false]);
   const endless = b.embed(['endless']);
   const outcome = expect(endless).rejects.toThrow('aborted');
   await b.unload();

@@ -30,8 +30,11 @@ export interface Constraint {
   tokens: TokenBytes;
 }
 
-/** True if the request shall end. A promise waits for the end of a pause. */
-export type Stopped = () => boolean | Promise<boolean>;
+/**
+ * True if the request shall end. A promise waits for the end of a pause, or for the `running` pass where others wait
+ * for its turn.
+ */
+export type Stopped = (running?: Promise<unknown>) => boolean | Promise<boolean>;
 
 /** A copy of keys and values, out of the way of the next request. */
 export interface ParkedKv {

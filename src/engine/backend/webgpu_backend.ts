@@ -161,7 +161,7 @@ export class WebGpuBackend implements Backend {
       await previousDone();
       before = running;
       queued += PREFILL_CHUNK;
-      if (await stopped()) return { token: null, ran: queued };
+      if (await stopped(running)) return { token: null, ran: queued };
     }
     const token = this.run(position + queued, ids.length - queued);
     token.catch(ignore); // the caller awaits the promise later

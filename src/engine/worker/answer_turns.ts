@@ -36,6 +36,11 @@ export class AnswerTurns {
     private readonly turn?: Turn,
   ) {}
 
+  /** True if others wait for a turn. */
+  get isShared(): boolean {
+    return this.turn?.isShared ?? false;
+  }
+
   /** True if the answer shall give way, once nothing of it is in flight. */
   get isOver(): boolean {
     return this.turn?.isOver ?? false;

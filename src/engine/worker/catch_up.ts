@@ -58,7 +58,10 @@ export class CatchUp {
     this.cached = cached;
     inFlight.begin(ids.length, most);
     this.progress(0);
-    const rests = async () => (await halted()) || turns.isOver;
+    const rests = async (running?: Promise<unknown>) => {
+      if (turns.isShared) await running; // its time counts in this turn
+      return (await halted()) || turns.isOver;
+    };
     let from = cached;
     while (!(await halted())) {
       const first = from;

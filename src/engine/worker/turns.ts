@@ -45,9 +45,14 @@ export class Turns {
     return (await begins) ? turn : null;
   }
 
+  /** True if others wait for `turn` to give way. */
+  isShared(turn: Turn): boolean {
+    return turn === this.holder && !turn.stays && !turn.asked.isAlone && this.ready().length > 0;
+  }
+
   /** True if `turn` shall give way. */
   isOver(turn: Turn): boolean {
-    if (turn !== this.holder || turn.stays || turn.asked.isAlone) return false;
+    if (!this.isShared(turn)) return false;
     const lasts = this.lasts(turn);
     const isDue = (other: Turn) =>
       !this.begun.has(other) || other.asked.stopped() || (lasts >= this.turnMs && other.usedMs <= turn.usedMs + lasts);
@@ -150,6 +155,11 @@ export class Turn {
     private readonly turns: Turns,
     readonly asked: Asked,
   ) {}
+
+  /** True if others wait for it to give way. */
+  get isShared(): boolean {
+    return this.turns.isShared(this);
+  }
 
   /** True if it shall give way, once nothing of it is in flight. */
   get isOver(): boolean {

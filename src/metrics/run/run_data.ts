@@ -62,6 +62,7 @@ type StallCause =
   | 'recovery'
   | 'hidden tab'
   | 'tuning'
+  | 'other answers'
   | 'compile'
   | 'prefill'
   | 'GPU step'

@@ -74,12 +74,13 @@ function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
   if (lost.length > 0) return { cause: 'recovery', sentence: lost.map(describePause).join(' ') };
   if (lastsInto(gap, MARK.hidden, MARK.shown)) return { cause: 'hidden tab', sentence: text.hidden };
   if (lastsInto(gap, MARK.tuning, MARK.tuned)) return { cause: 'tuning', sentence: text.tuning };
+  const { othersMs = 0, workerMs } = token;
+  if (othersMs >= LEAST_SHARE * ms) return { cause: 'other answers', sentence: text.others(formatMs(othersMs)) };
   if (token.pipelines) return { cause: 'compile', sentence: text.compile(token.pipelines) };
   if (index === 1 && (run.prefill?.total ?? 0) > 1) return { cause: 'prefill', sentence: text.prefill };
   if (run.info?.backend === 'remote') return { cause: 'network or server', sentence: text.network(together) };
   if (awaitsGpuTimes(run)) return { cause: 'not known yet', sentence: text.later };
   if (gpuMs !== null && gpuMs >= LEAST_SHARE * ms) return { cause: 'GPU step', sentence: text.gpu(formatMs(gpuMs)) };
-  const { workerMs } = token;
   if (workerMs !== null && workerMs >= LEAST_SHARE * ms) {
     return { cause: 'worker busy', sentence: text.worker(formatMs(workerMs)) };
   }

@@ -149,6 +149,7 @@ export const panel: PanelWords = {
   stalls: {
     hidden: 'Der Tab war im Hintergrund, wo Browser Seiten verlangsamen.',
     tuning: 'Auf der GPU wurden Kernel abgestimmt.',
+    others: (time) => `Andere Antworten dieses Modells waren ${time} an der Reihe.`,
     compile: (n) => (n === 1 ? 'Ein Kernel wurde kompiliert.' : `${n} Kernel wurden kompiliert.`),
     prefill: 'Es ist der erste Abstand: Der Prompt war gerade erst gelesen.',
     later: 'Die Ursache steht fest, wenn die Antwort beendet ist: Dann kommen die eigenen Zeiten der GPU.',

@@ -150,6 +150,7 @@ export const panel = {
   stalls: {
     hidden: 'The tab was in the background, where browsers slow pages down.',
     tuning: 'Kernels were being tuned on the GPU.',
+    others: (time: string) => `Other answers of this model had their turn for ${time}.`,
     compile: (n: number) => (n === 1 ? 'A kernel was compiled.' : `${n} kernels were compiled.`),
     prefill: 'It is the first gap: the prompt had only just been read.',
     later: 'The cause is told when the answer is over: the GPU’s own times come then.',

@@ -133,6 +133,11 @@ describe('the cause', () => {
     expect(causes(timed(runOf(gaps), steps))).toEqual([[22, 'GPU step']]);
   });
 
+  test('other answers had their turn for most of it', () => {
+    expect(causes(late({ othersMs: 40, pipelines: 1, workerMs: 31 }))).toEqual([[LATE + 1, 'other answers']]);
+    expect(causes(late({ othersMs: 20, workerMs: 31 }))).toEqual([[LATE + 1, 'worker busy']]);
+  });
+
   test('the worker was busy for most of it', () => {
     expect(causes(late({ workerMs: 31 }))).toEqual([[LATE + 1, 'worker busy']]);
     expect(causes(late({ workerMs: 29 }))).toEqual([[LATE + 1, 'busy']]);
