@@ -87,7 +87,7 @@ export async function raceArithmetic(
   reading: Promise<unknown>,
   run?: typeof race,
 ): Promise<ArithmeticChoice> {
-  const racing = (run ?? (await racer()))(gpu, shape, load.signal);
+  const racing = run ? run(gpu, shape, load.signal) : racer().then((race) => race(gpu, shape, load.signal));
   racing.catch(() => {}); // reading may fail first
   const result = await Promise.race([racing, reading.then(() => racing)]);
   if (typeof result !== 'string') {

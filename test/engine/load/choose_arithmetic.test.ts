@@ -142,6 +142,11 @@ describe('raced', () => {
     expect(await choosing).toMatchObject({ cause: 'raced' });
   });
 
+  test('reading that fails before the race has come is heard', async () => {
+    const reading = Promise.reject(new Error('no weights'));
+    await expect(raceArithmetic(GPU, loadOf(), SHAPE, reading)).rejects.toThrow('no weights');
+  });
+
   test('reading that fails, or a lost device, is the error of the load', async () => {
     const broken = raceWith(() => never, {}, Promise.reject(new Error('no network')) as Promise<never>);
     await expect(broken.choosing).rejects.toThrow('no network');
