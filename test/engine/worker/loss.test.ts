@@ -66,7 +66,7 @@ test.each([
   new DeviceLostError('a test'),
   new GpuProgramError('WebGPU', 'a test'),
   new GpuMemoryError('The GPU work', 10, null, 'Close other GPU pages.'),
-])('$code: told once; the running request fails by it, and those that wait hear nothing', async (loss) => {
+])('$code: told once; the running request fails by it, and those that wait hear nothing of it', async (loss) => {
   const { losses, ask, asked, api } = await running(['1 2', '3 4']);
   const [first, second] = asked;
   backend.go(1);
@@ -81,7 +81,7 @@ test.each([
   expect(losses).toHaveLength(1);
   expect(first.heard.at(-1)).toEqual(losses[0].lost);
   expect(losses[0].lost).toMatchObject({ name: loss.name, message: loss.message });
-  expect([second.heard, later.heard]).toEqual([[], []]);
+  expect([second.heard, later.heard]).toEqual([[{ type: 'queued', reason: 'busy' }], []]);
   expect(await api.ping()).toBe('pong');
 });
 
