@@ -85,7 +85,7 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
   const options: EmbedOptions = {
     model: readModel(data, pageAddress, complaints) ?? new URL(DEFAULT_MODEL, scriptAddress).href,
     sha256: data.sha256,
-    load: readLoad((name) => data[name], 'data-', complaints),
+    load: readLoad((name) => data[datasetKey(name)], 'data-', complaints),
     title: data.title || 'Vivace',
     lang: readLanguage(data.lang, complaints),
     theme: oneOf('theme', THEMES) ?? 'auto',
@@ -106,6 +106,9 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
   };
   return { options, complaints };
 }
+
+/** The key in `dataset` of an attribute's name without `data-`. */
+const datasetKey = (name: string): string => name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** The location of a model or of a hub's repository, or undefined, with a complaint if the text is illegal. */
 export function readModel({ model, hub }: DOMStringMap, base: string, complaints: string[]): string | undefined {

@@ -89,7 +89,7 @@ function and<A extends Options, const B extends Options>(settings: A, others: B)
   return { ...settings, ...others };
 }
 
-/** The load options in the settings dialog, the page's address and attributes. */
+/** The load options in the settings dialog. */
 export const LOAD_SETTINGS = {
   /**
    * Limited by the model and by the GPU. Default: the longest context that both allow within a share of memory, but no
@@ -180,22 +180,8 @@ export const LOAD_SETTINGS = {
   },
 } as const satisfies Settings;
 
-export const LOAD_OPTIONS = /* @__PURE__ */ and(LOAD_SETTINGS, {
-  /**
-   * `true`: keep the files of a URL in this browser and use the kept copy. A complete copy loads without the network.
-   * `'check'`: first ask for a newer version (a hub for its newest commit, another server for each file's version) and
-   * fetch the changed files. Kept bytes without a verified hash are compared with the server's once. Offline it behaves
-   * like `true`.
-   * `false`: keep nothing.
-   */
-  cache: {
-    kind: 'switch',
-    or: 'check',
-    form: ['true, false or check', (value) => isSwitch(value) || value === 'check'],
-    default: true,
-    isApiOnly: true,
-    help: 'Keep what is fetched in this browser, and load what was kept. check: ask for a newer version first.',
-  },
+/** The load options in the page's address and in attributes: those of the dialog, and some for who writes the page. */
+export const LOAD_ATTRIBUTES = /* @__PURE__ */ and(LOAD_SETTINGS, {
   /**
    * Copies of conversations that lost the cache to another one. When they are full, the least recently used go first.
    * Default: as much as the cache, but for large caches a quarter of it, and a quarter of the GPU's largest buffer.
@@ -229,6 +215,24 @@ export const LOAD_OPTIONS = /* @__PURE__ */ and(LOAD_SETTINGS, {
     default: 'system',
     name: 'keep-prompts',
     help: 'What is still read after a reload: keys and values in this browser, from which the text can be rebuilt.',
+  },
+});
+
+export const LOAD_OPTIONS = /* @__PURE__ */ and(LOAD_ATTRIBUTES, {
+  /**
+   * `true`: keep the files of a URL in this browser and use the kept copy. A complete copy loads without the network.
+   * `'check'`: first ask for a newer version (a hub for its newest commit, another server for each file's version) and
+   * fetch the changed files. Kept bytes without a verified hash are compared with the server's once. Offline it behaves
+   * like `true`.
+   * `false`: keep nothing.
+   */
+  cache: {
+    kind: 'switch',
+    or: 'check',
+    form: ['true, false or check', (value) => isSwitch(value) || value === 'check'],
+    default: true,
+    isApiOnly: true,
+    help: 'Keep what is fetched in this browser, and load what was kept. check: ask for a newer version first.',
   },
   /** A tensor with a NaN or an infinity is an error that names it. Reading takes several times as long. */
   debug: {

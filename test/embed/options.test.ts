@@ -35,6 +35,16 @@ test('a bare tag brings the storyteller that lies beside the script', () => {
   });
 });
 
+test('load settings whose names have several words are attributes, too', () => {
+  const { options, complaints } = readEmbedOptions(
+    { kvBudget: '0', maxConcurrent: '1', keepPrompts: 'some' },
+    SCRIPT,
+    PAGE,
+  );
+  expect(options.load).toMatchObject({ kvBudgetBytes: 0, maxConcurrent: 1, keepPrompts: 'system' });
+  expect(complaints).toEqual(['data-keep-prompts="some" is none of system, all or none; it is left out.']);
+});
+
 test('a model and a worker are found from the page', () => {
   const data = {
     model: '../m.gguf',

@@ -34,7 +34,7 @@ without a default is the engine's choice.
 
 \`Engine.load(model, options)\` takes all by key. By name they are parameters of the chat page's address (\`?quantize=q4\`),
 attributes of the script tag (\`data-quantize="q4"\`) and of \`<vivace-chat>\` (\`quantize="q4"\`), and flags of \`npm run generate\`
-(\`--quantize q4\`). \`sha256\` is no parameter of the address.
+(\`--quantize q4\`). \`sha256\` is no parameter of the address, and \`debug\` is a flag alone.
 
 ${rowsOf(LOAD_OPTIONS).join('\n')}
 

@@ -91,9 +91,9 @@ const BUILDS = [
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 197.4 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 252.1 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 252.3 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 81.9 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 333.8 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 334.1 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8.4 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
@@ -122,7 +122,7 @@ export const BUDGETS = [
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 90.2 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 244 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 244.2 },
 ];
 
 /** What index.html names: its scripts with what they import at once, its style sheets and, if asked, its worker. */

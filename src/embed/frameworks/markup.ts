@@ -1,10 +1,10 @@
 // What markup may set on the elements, in the form that JSX and templates share. Types alone. A framework sets the
 // property of a name if the element has one, and the attribute otherwise.
 
-import type { LOAD_SETTINGS, Value } from '../../engine/options';
+import type { LOAD_ATTRIBUTES, Value } from '../../engine/options';
 import type { VivaceChat } from '../../ui/chat/chat';
 
-type Settings = typeof LOAD_SETTINGS;
+type Settings = typeof LOAD_ATTRIBUTES;
 
 /** A value as code gives it, or as static markup does. */
 type Written<T> = T | (number extends T ? `${number}` : never);

@@ -13,8 +13,10 @@ import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
 import {
   type ChoiceField,
+  DIALOG_FIELDS,
+  type DialogField,
+  type DialogSettings,
   LOAD_FIELDS,
-  type LoadField,
   type LoadSettings,
   type NumberField,
   readNumber,
@@ -32,7 +34,7 @@ import { choiceOf, emptyOf, helpOf, labelOf } from './settings_texts';
 /** What a reader may change. */
 export type SettingsScope = 'all' | 'sampling';
 
-type LoadValue = LoadSettings[keyof LoadSettings];
+type LoadValue = DialogSettings[keyof DialogSettings];
 
 function renderSlider(field: SamplingField, value: number | null, set: (value: number | null) => void) {
   const [min, max, step] = stepsOf(field);
@@ -48,13 +50,13 @@ function renderNumber<S>(field: NumberField<S>, value: number | null, set: (valu
 }
 
 /** The chosen one is named alone: what it means stands below. */
-function renderChoices(field: ChoiceField<LoadSettings>, value: LoadValue, set: (value: LoadValue) => void) {
+function renderChoices(field: ChoiceField<DialogSettings>, value: LoadValue, set: (value: LoadValue) => void) {
   return html`<select id=${field.key} aria-describedby="${field.key}-help" @change=${(event: Event) => set(textOf(event) as LoadValue)}>
     ${Object.keys(field.choices).map((choice) => html`<option value=${choice} label=${choice === value ? choice : nothing} .selected=${choice === value}>${describeChoice(field.key, choice)}</option>`)}
   </select>`;
 }
 
-function describeChoice(key: keyof LoadSettings, choice: string): string {
+function describeChoice(key: keyof DialogSettings, choice: string): string {
   const meaning = choiceOf(key, choice);
   return meaning ? `${choice}: ${meaning}` : choice;
 }
@@ -130,7 +132,7 @@ export class VivaceSettings extends WordedElement {
   private renderModel(differs: boolean) {
     const text = words().settings;
     return html`<h3>${text.model}</h3>
-        ${LOAD_FIELDS.map((field) => this.renderLoad(field))}
+        ${DIALOG_FIELDS.map((field) => this.renderLoad(field))}
         ${
           differs
             ? html`<div class="reload">
@@ -178,7 +180,7 @@ export class VivaceSettings extends WordedElement {
     </div>`;
   }
 
-  private renderLoad(field: LoadField) {
+  private renderLoad(field: DialogField) {
     const { key, standard } = field;
     const label = labelOf(key);
     const value = this.wanted[key];

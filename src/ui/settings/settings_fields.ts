@@ -3,10 +3,11 @@
 import { legalValues, readValue } from '../../engine/option_values';
 import {
   type ChoiceOption,
+  LOAD_ATTRIBUTES,
   LOAD_SETTINGS,
   type NumberOption,
+  type Options,
   SAMPLING_SETTINGS,
-  type Settings,
   type Value,
 } from '../../engine/options';
 
@@ -17,13 +18,13 @@ export interface SamplingSettings extends Values<typeof SAMPLING_SETTINGS> {}
 /** Whether a model thinks whose chat template can switch that. */
 export type Thinking = 'on' | 'off';
 
-export interface LoadSettings extends Values<typeof LOAD_SETTINGS> {}
+export interface LoadSettings extends Values<typeof LOAD_ATTRIBUTES> {}
+export interface DialogSettings extends Values<typeof LOAD_SETTINGS> {}
 
 interface Keyed<S> {
   key: keyof S & string;
   /** The name in addresses and attributes. */
   name: string;
-  label: string;
   /** The default. Null: the engine chooses. */
   standard: S[keyof S];
 }
@@ -31,7 +32,7 @@ interface Keyed<S> {
 export type NumberField<S> = NumberOption & Keyed<S>;
 export type ChoiceField<S> = ChoiceOption & Keyed<S>;
 
-function fieldsOf<S>(table: Settings): (NumberField<S> | ChoiceField<S>)[] {
+function fieldsOf<S>(table: Options): (NumberField<S> | ChoiceField<S>)[] {
   return Object.entries(table).map(
     ([key, option]) =>
       ({ ...option, key, name: option.name ?? key, standard: option.default ?? null }) as
@@ -41,10 +42,15 @@ function fieldsOf<S>(table: Settings): (NumberField<S> | ChoiceField<S>)[] {
 }
 
 export type SamplingField = NumberField<SamplingSettings>;
-export type LoadField = NumberField<LoadSettings> | ChoiceField<LoadSettings>;
+type LoadField = NumberField<LoadSettings> | ChoiceField<LoadSettings>;
+export type DialogField = NumberField<DialogSettings> | ChoiceField<DialogSettings>;
 
 export const SAMPLING_FIELDS = fieldsOf(SAMPLING_SETTINGS) as readonly SamplingField[];
-export const LOAD_FIELDS: readonly LoadField[] = fieldsOf(LOAD_SETTINGS);
+/** The load settings of an address and of attributes. */
+export const LOAD_FIELDS: readonly LoadField[] = fieldsOf(LOAD_ATTRIBUTES);
+
+/** Those of them that the dialog shows. */
+export const DIALOG_FIELDS: readonly DialogField[] = fieldsOf(LOAD_SETTINGS);
 
 function standards<S>(fields: readonly Keyed<S>[]): S {
   return Object.fromEntries(fields.map(({ key, standard }) => [key, standard])) as S;

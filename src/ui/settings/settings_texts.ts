@@ -2,9 +2,9 @@
 // have, too.
 
 import { words } from '../../words/words';
-import type { LoadSettings, SamplingSettings } from './settings_fields';
+import type { DialogSettings, SamplingSettings } from './settings_fields';
 
-type Key = keyof SamplingSettings | keyof LoadSettings;
+type Key = keyof SamplingSettings | keyof DialogSettings;
 
 export function labelOf(key: Key): string {
   return words().settings[key][0];

@@ -17,7 +17,8 @@ test('without a query the storyteller beside the page is loaded, with the defaul
 
 test('the model and every load setting are taken from the address', () => {
   const options = readPageOptions(
-    '?model=../m/x.gguf&backend=cpu&attention=eager&kv=f32&quantize=q4&activations=q8&step=plain&context=256',
+    '?model=../m/x.gguf&backend=cpu&attention=eager&kv=f32&quantize=q4&activations=q8&step=plain&context=256' +
+      '&kv-budget=0&max-concurrent=2&keep-prompts=none',
     BASE,
   );
   const load = {
@@ -28,6 +29,9 @@ test('the model and every load setting are taken from the address', () => {
     activations: 'q8',
     step: 'plain',
     contextLength: 256,
+    kvBudgetBytes: 0,
+    maxConcurrent: 2,
+    keepPrompts: 'none',
   } as const;
   expect(options).toEqual({ model: 'https://example.com/m/x.gguf', load, complaints: [] });
   expect(toOptions(options.load)).toEqual(load);
@@ -41,6 +45,8 @@ test('what is not asked for is the default, and a context is left to the engine'
     activations: 'auto',
     step: 'auto',
     backend: 'auto',
+    maxConcurrent: 4,
+    keepPrompts: 'system',
   });
 });
 

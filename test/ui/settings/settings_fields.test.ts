@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import {
-  LOAD_FIELDS,
+  DIALOG_FIELDS,
   readNumber,
   SAMPLING_FIELDS,
   standardSampling,
@@ -26,7 +26,7 @@ test('empty fields leave the choice to the engine', () => {
 
 test('the dialog has every sampling parameter, and the load settings in order', () => {
   expect(SAMPLING_FIELDS.map(({ key }) => key)).toEqual([...Object.keys(standardSampling())]);
-  expect(LOAD_FIELDS.map(({ name }) => name)).toEqual([
+  expect(DIALOG_FIELDS.map(({ name }) => name)).toEqual([
     'context',
     'attention',
     'kv',
