@@ -373,17 +373,20 @@ describe('storage that fails', () => {
       stores.pieces.fullAt = n;
       const first = await load(url, stores);
       expect(first.bytes).toEqual(new Uint8Array(file));
+      // Pieces are hashed side by side, so the short last one may be written before the one in front of it.
+      const keptBytes = [...stores.pieces.pieces.values()].reduce((sum, { length }) => sum + length, 0);
+      expect([n * 1000, n * 1000 - 500]).toContain(keptBytes);
       expect(first.warnings).toEqual([
         {
           code: 'cache-full',
           message: expect.stringMatching(/storage is full.*0\.0 MB.*No other model is kept/),
-          facts: { requestedBytes: file.length, keptBytes: n * 1000 },
+          facts: { requestedBytes: file.length, keptBytes },
         },
       ]);
       expect(stores.pieces.pieces.size).toBe(n);
       stores.pieces.fullAt = Number.POSITIVE_INFINITY;
       const second = await load(url, stores);
-      expect([second.bytes, second.cached, second.warnings]).toEqual([new Uint8Array(file), n * 1000, []]);
+      expect([second.bytes, second.cached, second.warnings]).toEqual([new Uint8Array(file), keptBytes, []]);
       expect((await load(url, stores)).fetched).toBe(0);
     },
   );
