@@ -1,5 +1,6 @@
 // Type checks for untrusted JSON and GGUF metadata, without `any`.
 
+import { TokenizerError } from '../errors';
 import { isJsonObject, type JsonObject } from '../shared/json_object';
 
 export function asObject(value: unknown): JsonObject | null {
@@ -31,4 +32,13 @@ export const MAX_VOCABULARY = 1 << 22;
 /** The text of a special-token entry in tokenizer_config.json: a string, or an object with `content`. */
 export function tokenContent(value: unknown): string | null {
   return asString(value) ?? asString(asObject(value)?.content);
+}
+
+/** The single character of a rule. A longer text would replace each space. */
+export function characterOf(config: JsonObject, name: string, standard = ''): string {
+  const text = asString(config[name]) ?? standard;
+  if (text.length <= 2 && [...text].length === 1) return text;
+  throw new TokenizerError(
+    `A ${shown(config.type)} rule of the tokenizer has a ${name} of ${text.length} characters; it must be one character.`,
+  );
 }

@@ -2,17 +2,19 @@
 // This file puts the tokenizer together from the sub-rooms.
 
 import { TokenizerError } from '../errors';
+import type { JsonObject } from '../shared/json_object';
 import { type Author, type Authors, PERSON, traitsOf } from './authors';
 import { utf8Bytes } from './byte_alphabet';
 import { type ByteRules, createByteRules, decodeUtf8 } from './decode/token_bytes';
 import type { AddedToken } from './encode/added_tokens';
 import { Encoder } from './encode/encoder';
-import { createTextPipeline } from './encode/pre_tokenizer';
+import type { TextPipeline } from './encode/text_pipeline';
+import { createBpe, type EncoderOptions, type WordModel } from './encode/word_model';
 import { findChatTemplate } from './template/find_template';
 import type { TokenizerFiles } from './tokenizer_files';
 import { ggufVocabulary } from './vocabulary/gguf_vocabulary';
 import { findSpecialTokens } from './vocabulary/special_tokens';
-import { readTokenizerJson } from './vocabulary/tokenizer_json';
+import { type ParsedTokenizer, readTokenizerJson } from './vocabulary/tokenizer_json';
 
 export interface Tokenizer {
   /** The largest id plus one. A model may have more rows; ids beyond decode to nothing. */
@@ -51,18 +53,6 @@ const NO_BYTES = new Uint8Array(0);
 /** The ids before and after a text that wants no special tokens. */
 const NO_EDGES: { prefix: readonly number[]; suffix: readonly number[] } = { prefix: [], suffix: [] };
 
-/** The vocabulary of a tokenizer.json or of a GGUF file. */
-function vocabularyOf(files: TokenizerFiles) {
-  const vocabulary = files.tokenizerJson
-    ? { tokenizerJson: files.tokenizerJson, tokenizerConfig: files.tokenizerConfig ?? {} }
-    : files.gguf && ggufVocabulary(files.gguf);
-  if (!vocabulary)
-    throw new TokenizerError(
-      'The model has 0 vocabularies: neither a tokenizer.json nor one in a GGUF file. Put the tokenizer.json of its repository beside it.',
-    );
-  return vocabulary;
-}
-
 /** A text of allowed length, without unpaired surrogates. */
 function checked(text: string): string {
   if (text.length > MAX_TEXT_LENGTH) {
@@ -73,11 +63,27 @@ function checked(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd'); // with the u flag, this matches only unpaired halves
 }
 
-export function createTokenizer(files: TokenizerFiles): Tokenizer {
-  const { tokenizerJson, tokenizerConfig: config } = vocabularyOf(files);
-  const parsed = readTokenizerJson(tokenizerJson, config);
+/** The tokenizer of a GGUF file without other files, or null if its rules take the library (any_tokenizer.ts). */
+export function createGgufTokenizer(files: TokenizerFiles): Tokenizer | null {
+  if (files.tokenizerJson || !files.gguf) return null;
+  const { tokenizerJson, tokenizerConfig, pipeline } = ggufVocabulary(files.gguf);
+  const parsed = readTokenizerJson(tokenizerJson, tokenizerConfig);
+  const { model } = parsed;
+  if (!pipeline || model.type !== 'BPE') return null;
+  return assembleTokenizer(files, tokenizerConfig, parsed, pipeline, (options) =>
+    createBpe(model, options, pipeline.byteLevel),
+  );
+}
+
+/** Puts a tokenizer together from what its files say. */
+export function assembleTokenizer(
+  files: TokenizerFiles,
+  config: JsonObject,
+  parsed: ParsedTokenizer,
+  pipeline: TextPipeline,
+  createModel: (options: EncoderOptions) => WordModel,
+): Tokenizer {
   const { vocab } = parsed;
-  const pipeline = createTextPipeline(parsed.normalizer, parsed.preTokenizer);
   const rules = createByteRules(parsed.decoder, pipeline.byteLevel);
 
   const added = new Map(parsed.addedTokens.map((token) => [token.id, token]));
@@ -100,7 +106,7 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
   const addedTokens = parsed.addedTokens.map(
     (token): AddedToken => ({ ...token, ...traitsOf(token.content, token.special || ends.has(token.id), template) }),
   );
-  const encoder = new Encoder({ ...parsed, addedTokens }, pipeline);
+  const encoder = new Encoder(addedTokens, pipeline, createModel({ ...parsed, addedTokens }));
 
   const idsOf = (text: string, authors: Authors | null, { prefix, suffix } = NO_EDGES) => {
     const out = [...prefix];

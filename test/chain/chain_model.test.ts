@@ -15,8 +15,8 @@ import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import type { ModelFiles } from '../../src/storage/model_files';
+import { createTokenizer } from '../../src/text/any_tokenizer';
 import { findChatTemplate } from '../../src/text/template/find_template';
-import { createTokenizer } from '../../src/text/tokenizer';
 import { testGpu } from '../gpu/test_device';
 import { chainFiles, chainModel, SCRIPTS, type ScriptName, says } from './chain_model';
 

@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { openModel } from '../../src/storage/model_file';
+import { createTokenizer } from '../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import { findChatTemplate } from '../../src/text/template/find_template';
-import { createTokenizer } from '../../src/text/tokenizer';
 
 export const STORYTELLER = new URL('../../public/models/storyteller/storyteller-q8_0.gguf', import.meta.url);
 

@@ -1,8 +1,8 @@
 // Chat templates: random programs, edited published ones, and repeated pieces.
 
+import { createTokenizer } from '../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import type { ChatMessage } from '../../src/text/template/message';
-import { createTokenizer } from '../../src/text/tokenizer';
 import { byteLevelJson } from '../text/tiny_vocabulary';
 import type { Loader } from './loaders';
 import type { Random } from './random';

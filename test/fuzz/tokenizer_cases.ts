@@ -2,10 +2,10 @@
 // rules.
 
 import fc from 'fast-check';
+import { createTokenizer } from '../../src/text/any_tokenizer';
 import { MODEL, PERSON, TEMPLATE } from '../../src/text/authors';
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import { findChatTemplate } from '../../src/text/template/find_template';
-import { createTokenizer } from '../../src/text/tokenizer';
 import type { TokenizerFiles } from '../../src/text/tokenizer_files';
 import { ggufVocabulary } from '../../src/text/vocabulary/gguf_vocabulary';
 import { byteLevelGguf, byteLevelJson, sentencePieceGguf } from '../text/tiny_vocabulary';

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { maskTokens, START, walk } from '../../src/cpu/grammar';
 import type { Automaton } from '../../src/grammar/automaton';
 import { compileConstraint } from '../../src/grammar/constraint';
-import { createTokenizer } from '../../src/text/tokenizer';
+import { createTokenizer } from '../../src/text/any_tokenizer';
 import { randomSource } from '../random';
 import { dataFile, files, hasData, type Json, projectFile, readJson } from '../text/fixtures';
 import { compileSchema, documentSource } from './documents';

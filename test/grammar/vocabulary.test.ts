@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { maskTokens, mayEnd, type Place, START, walk } from '../../src/cpu/grammar';
-import { createTokenizer } from '../../src/text/tokenizer';
+import { createTokenizer } from '../../src/text/any_tokenizer';
 import { randomSource } from '../random';
 import { dataFile, files, hasData, projectFile, readJson } from '../text/fixtures';
 import { compileSchema } from './documents';

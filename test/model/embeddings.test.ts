@@ -12,7 +12,7 @@ import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
-import { createTokenizer } from '../../src/text/tokenizer';
+import { createTokenizer } from '../../src/text/any_tokenizer';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { openAsGguf } from './architectures_gguf';
 import { chosenFolder } from './files';

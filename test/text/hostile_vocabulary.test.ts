@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TokenizerError } from '../../src/errors';
-import { createTokenizer } from '../../src/text/tokenizer';
+import { createTokenizer } from '../../src/text/any_tokenizer';
 import { SEED } from './arbitraries';
 import { files, type Json } from './fixtures';
 import { byteLevelGguf, byteLevelJson, sentencePieceGguf } from './tiny_vocabulary';

@@ -2,9 +2,10 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createTokenizer } from '../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import type { ChatMessage } from '../../src/text/template/message';
-import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';
+import type { Tokenizer } from '../../src/text/tokenizer';
 import { mixedText, plainText, SEED } from './arbitraries';
 import { dataFile, files, hasData, type Json, readJson } from './fixtures';
 import { byteLevelJson, CONTROL, sentencePieceGguf } from './tiny_vocabulary';

@@ -3,9 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createTokenizer } from '../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import type { ChatMessage } from '../../src/text/template/message';
-import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';
+import type { Tokenizer } from '../../src/text/tokenizer';
 import { dataFile, files, hasData, type Json, projectFile, readJson, readText } from './fixtures';
 import { byteLevelJson } from './tiny_vocabulary';
 

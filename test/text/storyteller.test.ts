@@ -6,9 +6,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parseGguf } from '../../src/storage/formats/gguf';
 import { blobSource } from '../../src/storage/source/blob_source';
 import { createAnswerParser } from '../../src/text/answer/answer_parser';
+import { createTokenizer } from '../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import { findChatTemplate } from '../../src/text/template/find_template';
-import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';
+import type { Tokenizer } from '../../src/text/tokenizer';
 import { mixedText, SEED } from './arbitraries';
 import { files, projectFile, readJson, type Vector } from './fixtures';
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { createAnswerParser } from '../../src/text/answer/answer_parser';
+import { createTokenizer } from '../../src/text/any_tokenizer';
 import { PERSON } from '../../src/text/authors';
-import { createTokenizer } from '../../src/text/tokenizer';
 import { files, type Json, projectFile, readJson } from './fixtures';
 
 interface Model {

@@ -4,7 +4,8 @@ import { openAsBlob } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseGguf } from '../../src/storage/formats/gguf';
 import { blobSource } from '../../src/storage/source/blob_source';
-import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';
+import { createTokenizer } from '../../src/text/any_tokenizer';
+import type { Tokenizer } from '../../src/text/tokenizer';
 import { dataFile, files, hasData, projectFile, readJson, vectors } from './fixtures';
 
 async function fromGguf(path: string): Promise<Tokenizer> {

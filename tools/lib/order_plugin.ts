@@ -12,6 +12,7 @@ const WORKER = [
   '/src/text/template/chat_template',
   '/src/text/decode/graphemes',
   '/src/text/encode/pre_tokenizer',
+  '/src/text/any_tokenizer',
   '/src/text/tokenizer',
   '/src/model/config/read_gguf',
   '/src/model/config/read',
@@ -25,7 +26,7 @@ const WORKER = [
 
 /** Of those above, what the core of a worker in parts does not need (worker_parts). */
 const LATER =
-  /\/(?:attention\/(?:eager|chunked)\.wgsl|constraint\/|shaders\/step\/|tune\/|config\/read$|cpu\/llama$|cpu\/quantize$)/;
+  /\/(?:attention\/(?:eager|chunked)\.wgsl|constraint\/|shaders\/step\/|tune\/|pre_tokenizer$|any_tokenizer$|config\/read$|cpu\/llama$|cpu\/quantize$)/;
 /** What several parts need, and so the core has. */
 const OF_PARTS = [
   '/src/tune/random_floats',

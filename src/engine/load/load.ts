@@ -21,7 +21,7 @@ import type { OpenOptions } from '../../storage/source/byte_source';
 import { type AnswerForm, answerForm } from '../../text/answer/answer_form';
 import { type ChatTemplate, createChatTemplate } from '../../text/template/chat_template';
 import { findChatTemplate } from '../../text/template/find_template';
-import { createTokenizer, type Tokenizer } from '../../text/tokenizer';
+import { createGgufTokenizer, type Tokenizer } from '../../text/tokenizer';
 import { attentionKey, loadProfile } from '../../tune/profile_store';
 import type { Backend } from '../backend/backend';
 import { WebGpuBackend } from '../backend/webgpu_backend';
@@ -164,10 +164,15 @@ async function debugged(files: ModelFiles): Promise<ModelFiles> {
 async function readModel(files: ModelFiles) {
   const config = files.gguf ? readGgufConfig(files) : await readFolderConfig(files);
   const tensors = resolveTensors(files, config);
-  const tokenizer = createTokenizer(files);
+  const tokenizer = createGgufTokenizer(files) ?? (await readTokenizer(files));
   const source = findChatTemplate(files);
   const template = source === null ? null : createChatTemplate(source, tokenizer);
   return { files, config, tensors, tokenizer, template };
+}
+
+async function readTokenizer(files: ModelFiles): Promise<Tokenizer> {
+  const { createTokenizer } = await arrived(import('../../text/any_tokenizer'));
+  return createTokenizer(files);
 }
 
 async function readFolderConfig(files: ModelFiles): Promise<ModelConfig> {

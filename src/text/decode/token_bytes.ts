@@ -4,8 +4,7 @@
 import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
 import { byteLevelBytes, byteOfToken, utf8Bytes } from '../byte_alphabet';
-import { characterOf } from '../encode/rule_fields';
-import { asArray, asObject, asString, shown } from '../json';
+import { asArray, asObject, asString, characterOf, shown } from '../json';
 
 export interface ByteRules {
   /** Bytes of one ordinary token. */

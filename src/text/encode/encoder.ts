@@ -1,43 +1,20 @@
 // Text to ids, in the reference's order: added tokens of the raw text, the normalizer, added tokens of the normalized
 // text, words, the vocabulary's model. The author of a stretch decides which added tokens are recognized in it.
 
-import { type Author, type Authors, PERSON, TEMPLATE } from '../authors';
+import { type Author, type Authors, TEMPLATE } from '../authors';
 import { type AddedToken, AddedTokenSplitter, type Section } from './added_tokens';
-import { Bpe, type BpeOptions } from './bpe';
-import type { TextPipeline } from './pre_tokenizer';
-import {
-  createUnigram,
-  createWordPiece,
-  type UnigramOptions,
-  type WordModel,
-  type WordPieceOptions,
-} from './unigram_wordpiece';
-
-export type BpeModel = { readonly type: 'BPE' } & Pick<
-  BpeOptions,
-  'merges' | 'mergeRanks' | 'byteFallback' | 'ignoreMerges' | 'fuseUnk'
->;
-export type UnigramModel = { readonly type: 'Unigram' } & Pick<UnigramOptions, 'pieces' | 'unkId' | 'byteFallback'>;
-export type WordPieceModel = { readonly type: 'WordPiece' } & Pick<WordPieceOptions, 'subwordPrefix' | 'longestWord'>;
-
-export interface EncoderOptions {
-  readonly vocab: ReadonlyMap<string, number>;
-  readonly model: BpeModel | UnigramModel | WordPieceModel;
-  readonly addedTokens: readonly AddedToken[];
-  readonly unkToken: string | null;
-}
+import type { TextPipeline } from './text_pipeline';
+import type { WordModel } from './word_model';
 
 export class Encoder {
-  private readonly model: WordModel;
   private readonly raw: AddedTokenSplitter;
   private readonly normalized: AddedTokenSplitter;
 
   constructor(
-    options: EncoderOptions,
+    addedTokens: readonly AddedToken[],
     private readonly pipeline: TextPipeline,
+    private readonly model: WordModel,
   ) {
-    const { addedTokens } = options;
-    this.model = createModel(options, pipeline.byteLevel);
     const { normalize } = pipeline;
     const late = (token: AddedToken) => normalize !== null && token.normalized;
     this.raw = new AddedTokenSplitter(addedTokens.filter((token) => !late(token)));
@@ -126,17 +103,4 @@ export class Encoder {
     if (section === '') return;
     for (const word of this.pipeline.words(section, first)) this.model.encodeWord(word, out);
   }
-}
-
-function createModel(options: EncoderOptions, byteLevel: boolean): WordModel {
-  const { model, vocab, addedTokens, unkToken } = options;
-  const isControl = (token: AddedToken) => token.openTo !== PERSON && [...token.content].length > 1;
-  const forbidden = new Set(addedTokens.filter(isControl).map((token) => token.id));
-  if (model.type === 'Unigram') return createUnigram({ ...model, forbidden });
-  const unkId =
-    unkToken === null
-      ? null
-      : (vocab.get(unkToken) ?? addedTokens.find((token) => token.content === unkToken)?.id ?? null);
-  if (model.type === 'WordPiece') return createWordPiece({ ...model, vocab, forbidden, unkId, unkToken });
-  return new Bpe({ ...model, vocab, forbidden, byteLevel, unkId });
 }

@@ -11,20 +11,12 @@
 import { SequencePreTokenizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
-import { asString, shown } from '../json';
+import { asString, characterOf, shown } from '../json';
 import { createNormalizer } from './normalizer';
-import { characterOf, contentOf, costOf, escapeRegex, objects, patternOf, typedErrors } from './rule_fields';
+import { contentOf, costOf, escapeRegex, objects, patternOf } from './rule_fields';
 import { safeCut } from './safe_cut';
+import { type TextPipeline, typedErrors } from './text_pipeline';
 import { GPT2_WORDS } from './word_regexes';
-
-export interface TextPipeline {
-  /** Null if texts are not normalized, so that positions in a text and in the normalized text agree. */
-  readonly normalize: ((text: string) => string) | null;
-  /** Words of one section between added tokens. `first`: the section starts the text. */
-  words(section: string, first: boolean): string[];
-  /** The words still need to be written in the byte alphabet. */
-  readonly byteLevel: boolean;
-}
 
 type PreTokenizerConfig = ConstructorParameters<typeof SequencePreTokenizer>[0];
 

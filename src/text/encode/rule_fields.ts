@@ -30,15 +30,6 @@ export function contentOf(config: JsonObject): string {
   );
 }
 
-/** The single character of a rule. A longer text would replace each space. */
-export function characterOf(config: JsonObject, name: string, standard = ''): string {
-  const text = asString(config[name]) ?? standard;
-  if (text.length <= 2 && [...text].length === 1) return text;
-  throw new TokenizerError(
-    `A ${shown(config.type)} rule of the tokenizer has a ${name} of ${text.length} characters; it must be one character.`,
-  );
-}
-
 /** The source of a rule's pattern, given as an expression or as a literal text. */
 export function patternOf(config: JsonObject): string {
   const pattern = asObject(config.pattern);
@@ -62,19 +53,4 @@ export function escapeRegex(text: string): string {
 
 export function objects(value: unknown): JsonObject[] {
   return asArray(value).filter(isJsonObject);
-}
-
-/**
- * Runs the library's rules and turns its untyped errors into ours, such as too large an expression or too long a
- * string.
- */
-export function typedErrors<T>(run: () => T): T {
-  try {
-    return run();
-  } catch (cause) {
-    if (cause instanceof TokenizerError) throw cause;
-    throw new TokenizerError(`The tokenizer's rules for splitting text cannot be used: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
 }

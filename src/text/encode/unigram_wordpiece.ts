@@ -5,33 +5,15 @@ import { Unigram, WordPiece } from '@huggingface/tokenizers';
 import { TokenizerError } from '../../errors';
 import { byteToken, utf8Bytes } from '../byte_alphabet';
 import { safeCut } from './safe_cut';
-
-/** A vocabulary's model, which encodes one word at a time. */
-export interface WordModel {
-  /** Appends the ids of one word to `out`. */
-  encodeWord(word: string, out: number[]): void;
-}
-
-export interface UnigramOptions {
-  /** Text and score (a log probability) of each id. */
-  readonly pieces: readonly (readonly [string, number])[];
-  /** Ids that text must never become. */
-  readonly forbidden: ReadonlySet<number>;
-  readonly unkId: number | null;
-  /** Unknown characters become <0xHH> tokens if the vocabulary has all of them. */
-  readonly byteFallback: boolean;
-}
-
-export interface WordPieceOptions {
-  readonly vocab: ReadonlyMap<string, number>;
-  readonly forbidden: ReadonlySet<number>;
-  readonly unkId: number | null;
-  readonly unkToken: string | null;
-  /** Prefix of every piece that continues a word, such as ##. */
-  readonly subwordPrefix: string;
-  /** Longer words, in characters, are unknown. */
-  readonly longestWord: number;
-}
+import {
+  createBpe,
+  type EncoderOptions,
+  forbiddenIds,
+  type UnigramOptions,
+  unknownId,
+  type WordModel,
+  type WordPieceOptions,
+} from './word_model';
 
 const LONGEST_RUN = 8192; // of a Unigram lattice, in UTF-16 units, which takes some 100 bytes each
 const LONGEST_WORD = 256; // of WordPiece, whose work grows with the square; all in use have 100
@@ -41,8 +23,17 @@ const CACHE_WORD_LENGTH = 32;
 type UnigramConfig = ConstructorParameters<typeof Unigram>[0];
 type WordPieceConfig = ConstructorParameters<typeof WordPiece>[0];
 
+/** Of any kind. */
+export function createModel(options: EncoderOptions, byteLevel: boolean): WordModel {
+  const { model, vocab, unkToken } = options;
+  if (model.type === 'BPE') return createBpe(model, options, byteLevel);
+  const forbidden = forbiddenIds(options);
+  if (model.type === 'Unigram') return createUnigram({ ...model, forbidden });
+  return createWordPiece({ ...model, vocab, forbidden, unkId: unknownId(options), unkToken });
+}
+
 /** The likeliest pieces of each word (Viterbi). An unknown character costs 10 more than the least likely piece. */
-export function createUnigram({ pieces, forbidden, unkId, byteFallback }: UnigramOptions): WordModel {
+function createUnigram({ pieces, forbidden, unkId, byteFallback }: UnigramOptions): WordModel {
   // A piece without text never matches.
   const vocab = pieces.map(([text, score], id) => [forbidden.has(id) ? '' : text, score]);
   const config = { type: 'Unigram', vocab, unk_id: unkId ?? undefined };
@@ -80,7 +71,7 @@ export function createUnigram({ pieces, forbidden, unkId, byteFallback }: Unigra
 }
 
 /** Repeatedly takes the longest matching piece. A word with a gap is unknown as a whole. */
-export function createWordPiece(options: WordPieceOptions): WordModel {
+function createWordPiece(options: WordPieceOptions): WordModel {
   const { vocab, forbidden, unkId, unkToken, subwordPrefix, longestWord } = options;
   if (!(longestWord >= 0 && longestWord <= LONGEST_WORD)) {
     throw new TokenizerError(

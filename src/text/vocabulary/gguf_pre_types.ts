@@ -9,6 +9,8 @@ export interface PreType {
   readonly ignoreMerges: boolean;
   /** Texts begin with bos unless the file says otherwise. */
   readonly addBos: boolean;
+  /** The library must rewrite the expressions, or bound the time that they take. */
+  readonly isIntricate: boolean;
 }
 
 const DEEPSEEK3 = [
@@ -22,7 +24,9 @@ const type = (splits: readonly string[], ignoreMerges = false, addBos = false): 
   splits,
   ignoreMerges,
   addBos,
+  isIntricate: false,
 });
+const intricate = (splits: readonly string[]): PreType => ({ ...type(splits), isIntricate: true });
 
 const LEAD = '[^\\r\\n\\p{L}\\p{N}]?';
 const MARKS = ' ?[^\\s\\p{L}\\p{N}]+';
@@ -37,7 +41,9 @@ const LLAMA3 = type([words('\\p{N}{1,3}')], true, true);
 const LLAMA3_PLAIN = type([words('\\p{N}{1,3}')]);
 const QWEN2 = type([words('\\p{N}')]);
 const GPT4O = type([caseWords(`${CONTRACTIONS}?`, '\\p{N}{1,3}')]);
-const BAILING = type([`'(?i:[sdmt]|ll|ve|re)|${LEAD}\\p{L}+|\\p{N}|${MARKS}[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+`]);
+const BAILING = intricate([
+  `'(?i:[sdmt]|ll|ve|re)|${LEAD}\\p{L}+|\\p{N}|${MARKS}[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+`,
+]);
 
 /** Assigns the same rules to several names. */
 const named = (names: string, rules: PreType) => names.split(' ').map((name) => [name, rules] as const);
@@ -77,7 +83,10 @@ export const PRE_TYPES: ReadonlyMap<string, PreType> = new Map([
   ),
   ...named(
     'jais-2',
-    type([`${CONTRACTIONS}|${LEAD}\\p{L}+|\\p{N}{1,3}|${MARKS}[\\r\\n]*|\\s*[\\r\\n]+|${SPACES_BY_TWOS}`]),
+    intricate([`${CONTRACTIONS}|${LEAD}\\p{L}+|\\p{N}{1,3}|${MARKS}[\\r\\n]*|\\s*[\\r\\n]+|${SPACES_BY_TWOS}`]),
   ),
-  ...named('tiny_aya cohere2moe', type(['\\d{1,3}(?=(?:\\d{3})*\\b)', caseWords(`${CONTRACTIONS}?`, '\\p{N}{1,3}')])),
+  ...named(
+    'tiny_aya cohere2moe',
+    intricate(['\\d{1,3}(?=(?:\\d{3})*\\b)', caseWords(`${CONTRACTIONS}?`, '\\p{N}{1,3}')]),
+  ),
 ]);

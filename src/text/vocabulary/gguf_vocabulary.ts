@@ -4,6 +4,7 @@
 import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
 import { byteOfToken } from '../byte_alphabet';
+import { markPipeline, type TextPipeline, wordPipeline } from '../encode/text_pipeline';
 import { asId, asString, MAX_VOCABULARY } from '../json';
 import { PRE_TYPES } from './gguf_pre_types';
 import { END_TOKENS } from './special_tokens';
@@ -26,6 +27,8 @@ interface Words {
 export function ggufVocabulary(gguf: ReadonlyMap<string, unknown>): {
   tokenizerJson: JsonObject;
   tokenizerConfig: JsonObject;
+  /** What the rules do to a text. Null if that takes the library. */
+  pipeline: TextPipeline | null;
 } {
   const get = (name: string) => gguf.get(`tokenizer.ggml.${name}`);
   const model = asString(get('model'));
@@ -54,7 +57,8 @@ export function ggufVocabulary(gguf: ReadonlyMap<string, unknown>): {
     ),
     ...rules.json,
   };
-  return { tokenizerJson, tokenizerConfig: { bos_token: bos, eos_token: eos, clean_up_tokenization_spaces: false } };
+  const tokenizerConfig = { bos_token: bos, eos_token: eos, clean_up_tokenization_spaces: false };
+  return { tokenizerJson, tokenizerConfig, pipeline: rules.pipeline };
 }
 
 function readWords(tokens: unknown, types: unknown): Words {
@@ -119,6 +123,7 @@ type Get = (name: string) => unknown;
 interface ModelRules {
   json: JsonObject;
   addBos: boolean;
+  pipeline: TextPipeline | null;
 }
 
 function byteLevelRules(get: Get, words: Words): ModelRules {
@@ -135,6 +140,7 @@ function byteLevelRules(get: Get, words: Words): ModelRules {
   const bytes = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false };
   return {
     addBos: pre.addBos,
+    pipeline: pre.isIntricate ? null : wordPipeline(pre.splits),
     json: {
       normalizer: null,
       pre_tokenizer: { type: 'Sequence', pretokenizers: [...pre.splits.map(isolate), bytes] },
@@ -180,10 +186,12 @@ function sentencePieceRules(gguf: ReadonlyMap<string, unknown>, get: Get, words:
     }
   });
   const unkId = asId(get('unknown_token_id')) ?? Array.prototype.indexOf.call(types, UNKNOWN);
+  const prefix = get('add_space_prefix') !== false;
   return {
     addBos: true,
+    pipeline: markPipeline(prefix),
     json: {
-      ...spaceRules(get('add_space_prefix') !== false),
+      ...spaceRules(prefix),
       model: {
         type: 'BPE',
         vocab,

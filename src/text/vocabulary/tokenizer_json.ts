@@ -4,7 +4,7 @@ import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
 import type { TokenTraits } from '../authors';
 import type { AddedToken } from '../encode/added_tokens';
-import type { BpeModel, UnigramModel, WordPieceModel } from '../encode/encoder';
+import type { BpeModel, UnigramModel, WordPieceModel } from '../encode/word_model';
 import { asArray, asId, asObject, asString, MAX_VOCABULARY, shown, tokenContent } from '../json';
 
 /** An added token as in the file. */

@@ -12,10 +12,11 @@ import { DeviceLostError, GpuMemoryError } from '../../../src/errors';
 import { readConfig } from '../../../src/model/config/read';
 import { resolveTensors } from '../../../src/model/tensors';
 import { openModel } from '../../../src/storage/model_file';
+import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { type ChatTemplate, createChatTemplate } from '../../../src/text/template/chat_template';
 import { findChatTemplate } from '../../../src/text/template/find_template';
 import type { ChatRequest } from '../../../src/text/template/message';
-import { createTokenizer, type Tokenizer } from '../../../src/text/tokenizer';
+import type { Tokenizer } from '../../../src/text/tokenizer';
 import { chainFiles } from '../../chain/chain_model';
 import { ScriptBackend } from '../script_backend';
 

@@ -14,7 +14,7 @@ import { createMask, PLACE_WORDS, placesBytes } from '../../../src/kernels/const
 import { maximaBytes } from '../../../src/kernels/sampling/maxima';
 import { GAVE_UP, NO_TOKEN } from '../../../src/sampling/sampling';
 import { MAX_TOKEN_BYTES, packTokens, unpackTokens } from '../../../src/sampling/token_bytes';
-import { createTokenizer } from '../../../src/text/tokenizer';
+import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
 import { seededRandom } from '../../sampling/statistics';
 import { files, projectFile, readJson } from '../../text/fixtures';

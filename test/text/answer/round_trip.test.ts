@@ -5,9 +5,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createAnswerParser } from '../../../src/text/answer/answer_parser';
 import type { AnswerPart } from '../../../src/text/answer/answer_part';
+import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { type ChatTemplate, createChatTemplate } from '../../../src/text/template/chat_template';
 import type { ChatMessage, ChatRequest, Tool } from '../../../src/text/template/message';
-import { createTokenizer } from '../../../src/text/tokenizer';
 import { dataFile, files, hasData, type Json, projectFile, readJson } from '../fixtures';
 import { byteLevelJson } from '../tiny_vocabulary';
 

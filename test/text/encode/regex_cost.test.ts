@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { TokenizerError } from '../../../src/errors';
+import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { regexCost } from '../../../src/text/encode/regex_cost';
 import { caseWords } from '../../../src/text/encode/word_regexes';
-import { createTokenizer } from '../../../src/text/tokenizer';
 import { PRE_TYPES } from '../../../src/text/vocabulary/gguf_pre_types';
 import { cpuMs } from '../../cpu_time';
 import { files, type Json } from '../fixtures';

@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { InvalidRequestError } from '../../../src/errors';
+import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../../src/text/template/chat_template';
 import type { ChatMessage, ChatRequest, Tool } from '../../../src/text/template/message';
-import { createTokenizer } from '../../../src/text/tokenizer';
 import { files, type Json, projectFile, readJson } from '../fixtures';
 import { byteLevelJson } from '../tiny_vocabulary';
 

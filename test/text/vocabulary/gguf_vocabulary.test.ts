@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createTokenizer } from '../../../src/text/tokenizer';
+import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { PRE_TYPES } from '../../../src/text/vocabulary/gguf_pre_types';
 import { ggufVocabulary } from '../../../src/text/vocabulary/gguf_vocabulary';
 import { mixedText, plainText, SEED } from '../arbitraries';

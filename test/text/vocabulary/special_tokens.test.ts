@@ -1,7 +1,7 @@
 // The tokens that end an answer: from configurations, GGUF keys, and well-known names.
 
 import { expect, test } from 'vitest';
-import { createTokenizer } from '../../../src/text/tokenizer';
+import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { findSpecialTokens } from '../../../src/text/vocabulary/special_tokens';
 import { files, type Json } from '../fixtures';
 import { byteLevelGguf } from '../tiny_vocabulary';

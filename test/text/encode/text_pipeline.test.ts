@@ -1,0 +1,57 @@
+// Rules of GGUF files without the library, beside the same rules with it.
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createTextPipeline } from '../../../src/text/encode/pre_tokenizer';
+import { regexCost } from '../../../src/text/encode/regex_cost';
+import type { TextPipeline } from '../../../src/text/encode/text_pipeline';
+import { PRE_TYPES } from '../../../src/text/vocabulary/gguf_pre_types';
+import { ggufVocabulary } from '../../../src/text/vocabulary/gguf_vocabulary';
+import { byteLevelGguf, sentencePieceGguf } from '../tiny_vocabulary';
+
+const TEXTS = [
+  "It's WE'LL, they'Re I'M 3'D \u017f'\u017f don\u2019t",
+  'HelloWorld XMLHttpRequest \u01c5ungla 12345 1,000.50 x\u00b2 \u2167 \u0663\u0664',
+  ' \t\n\r\n  two\u0085lines\ufeff\u00a0and\u3000spaces   ',
+  '\u4e2d\u6587\u304b\u306a\u30ab\u30bf\ud55c\uad6d\uc5b4 \u0939\u093f\u0928\u094d\u0926\u0940 \u0627\u0644\u0639\u0631\u0628\u064a\u0629\u060c \u0964',
+  '<|end|> {"a": [1, -2]} // code\n\n\tif (x != y) { return; }',
+  '\ud83d\ude42\ud83d\udc69\u200d\ud83d\ude80 e\u0301 \ud835\udd38 \ufffd',
+];
+
+function twice(gguf: Map<string, unknown>): { own: TextPipeline | null; library: TextPipeline } {
+  const { pipeline, tokenizerJson: json } = ggufVocabulary(gguf);
+  const rule = (name: string) => json[name] as Record<string, unknown> | null;
+  return { own: pipeline, library: createTextPipeline(rule('normalizer'), rule('pre_tokenizer')) };
+}
+
+const outcome = ({ normalize, words }: TextPipeline, text: string) => words(normalize?.(text) ?? text, true);
+
+test('expressions without the library take a time in proportion to the text', () => {
+  for (const { splits, isIntricate } of PRE_TYPES.values()) {
+    if (!isIntricate) expect(splits.map(regexCost)).toEqual(splits.map(() => 'linear'));
+  }
+});
+
+test('the words of every kind of rules are those of the library', () => {
+  const someText = fc.string({ unit: 'binary', maxLength: 40 });
+  const seen = new Set<unknown>();
+  for (const [name, rules] of PRE_TYPES) {
+    if (seen.has(rules)) continue;
+    seen.add(rules);
+    const { own, library } = twice(byteLevelGguf(name));
+    expect(own === null, name).toBe(rules.isIntricate);
+    if (!own) continue;
+    expect(own.byteLevel).toBe(library.byteLevel);
+    for (const text of TEXTS) expect(outcome(own, text), name).toEqual(outcome(library, text));
+    const equal = fc.property(someText, (text) => {
+      expect(outcome(own, text)).toEqual(outcome(library, text));
+    });
+    fc.assert(equal, { numRuns: 20, seed: 1 });
+  }
+});
+
+test.each([true, false])('marks for spaces are those of the library, with one in front: %s', (prefix) => {
+  const { own, library } = twice(new Map([...sentencePieceGguf(), ['tokenizer.ggml.add_space_prefix', prefix]]));
+  expect(own?.byteLevel).toBe(library.byteLevel);
+  for (const text of TEXTS) expect(own && outcome(own, text)).toEqual(outcome(library, text));
+});
