@@ -10,28 +10,10 @@ import { createTokenizer } from '../../src/text/any_tokenizer';
 import { randomSource } from '../random';
 import { dataFile, files, hasData, type Json, projectFile, readJson } from '../text/fixtures';
 import { compileSchema, documentSource } from './documents';
+import { XGRAMMAR_SAMPLES } from './gbnf_samples';
 import { accepts, createCompiler, createMatcher, maskOf } from './xgrammar';
 
 const DOCUMENTS = 3;
-
-const GRAMMARS: Record<string, string> = {
-  'letters and digits': 'root ::= [a-z]+ "-" [0-9]+',
-  words: 'root ::= item (", " item)*\nitem ::= "red" | "green" | "blue"',
-  'a rule within itself': 'root ::= "(" root ")" | "x"',
-  sums: 'root ::= term ([+*] term)*\nterm ::= [0-9]+ | "(" root ")"',
-  'any JSON': String.raw`root ::= object
-value ::= object | array | string | number | "true" | "false" | "null"
-object ::= "{" (string ":" value ("," string ":" value)*)? "}"
-array ::= "[" (value ("," value)*)? "]"
-string ::= "\"" ([^"\\\x00-\x1f] | "\\" ["\\/bfnrt])* "\""
-number ::= "-"? ("0" | [1-9] [0-9]*) ("." [0-9]+)?`,
-  // In a class, xgrammar takes the last byte of each of these letters.
-  'letters beyond ASCII': 'root ::= ("ä" | "ö" | "猫")+ " "? [^a-z]',
-  lines: String.raw`root ::= ("- " [^\n]+ "\n")+`,
-  dates: 'root ::= [0-9]{4} "-" [01] [0-9] "-" [0-3] [0-9]',
-  'an optional end': 'root ::= "a"? "b"{0,3} "!"?',
-  'yes or no': 'root ::= ("yes" | "no") "."?',
-};
 
 const object = (properties: object, required = Object.keys(properties)) => ({
   type: 'object',
@@ -135,7 +117,7 @@ for (const [name, path, isThere] of VOCABULARIES) {
       if (Object.keys(differences).length > 0) totals[title] = differences;
     };
 
-    test.each(Object.entries(GRAMMARS))('the grammar of %s', async (title, source) => {
+    test.each(Object.entries(XGRAMMAR_SAMPLES))('the grammar of %s', async (title, source) => {
       const theirs = await (await compiler()).compileGrammar(source);
       const { automaton: ours } = compileConstraint({ kind: 'grammar', source });
       await judge(title, { ours, theirs, isJson: false, fits: (text) => accepts(source, text) });

@@ -24,8 +24,9 @@ globalThis.startAnswer = async (id, isChat, body) => {
   stops[id] = new AbortController();
   const request = { ...body, abortSignal: stops[id].signal };
   try {
-    const chunks = await (isChat ? wllama.createChatCompletion(request) : wllama.createCompletion(request));
-    for await (const chunk of chunks) await tell(id, 'chunk', JSON.stringify(chunk));
+    const answer = await (isChat ? wllama.createChatCompletion(request) : wllama.createCompletion(request));
+    if (body.stream) for await (const chunk of answer) await tell(id, 'chunk', JSON.stringify(chunk));
+    else await tell(id, 'chunk', JSON.stringify(answer));
     await tell(id, 'end', '');
   } catch (error) {
     await tell(id, 'error', String(error?.message ?? error));
