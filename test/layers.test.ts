@@ -88,7 +88,7 @@ const DOORS: Record<string, readonly string[]> = {
   'storage/checks': ['bounds', 'json'],
   'storage/formats': ['gguf', 'safetensors', 'shards', 'split_gguf', 'tensor', 'weight_names'],
   'storage/hub': ['hub_address', 'hub_model', 'model_url'],
-  'storage/prompts': ['prompt_files', 'prompt_piece', 'prompt_store'],
+  'storage/prompts': ['has_prompts', 'prompt_files', 'prompt_piece', 'prompt_store'],
   'storage/source': ['blob_source', 'byte_source', 'folder', 'hash_port', 'http', 'url_source', 'window_cache'],
   'text/answer': ['answer_form', 'answer_parser', 'answer_part'],
   'text/decode': ['shown_text', 'stream_decoder', 'token_bytes'],

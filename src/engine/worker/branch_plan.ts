@@ -3,6 +3,8 @@
 
 /** Fewer tokens than these are prefilled again sooner than they are copied. */
 export const LEAST_TOKENS = 16;
+/** Shorter prompts are not stored: they are computed again. */
+export const LEAST_STORED = 256;
 /** Most parked branches: short ones would take too many buffers, and too long to compare. */
 export const MOST_BRANCHES = 32;
 

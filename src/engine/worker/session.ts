@@ -2,9 +2,9 @@
 
 import type { ReadyModel } from '../load/load';
 import type { Branches } from './branches';
+import type { Prompts } from './late_prompts';
 import type { Pause } from './pause';
 import type { RunAhead } from './run_ahead';
-import type { StoredPrompts } from './stored_prompts';
 import type { Vocabulary } from './vocabulary';
 
 /** A loaded model with what its requests leave for one another. */
@@ -14,7 +14,7 @@ export interface Session extends ReadyModel {
   /** Absent where only what the last request left in the cache is found again. */
   branches?: Branches;
   /** Absent where no prompt outlives the engine. */
-  stored?: StoredPrompts;
+  stored?: Prompts;
   /** The run-ahead of the last answer, with its estimates of this browser and GPU. */
   runAhead?: RunAhead;
   /** A failure or a step that gave up after the `done` of the last answer, for the next request to report. */

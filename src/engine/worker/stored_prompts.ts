@@ -2,22 +2,18 @@
 // computing, and writes what a later load will want while nothing else runs.
 
 import { ownerOf, type PromptModel, pieceNames, tokensPerPiece } from '../../storage/prompts/prompt_piece';
-import { openPrompts, type PromptStore } from '../../storage/prompts/prompt_store';
+import { deletePrompts, openPrompts, type PromptStore } from '../../storage/prompts/prompt_store';
+
 import type { KvBytes } from '../backend/backend';
 import type { LoadedModel } from '../load/load';
-import { LEAST_TOKENS, sharedPrefix } from './branch_plan';
-import { IdleCheck } from './idle_check';
+import { LEAST_STORED, LEAST_TOKENS, sharedPrefix } from './branch_plan';
 
-/** Shorter prompts are computed again. */
-const LEAST_STORED = 256;
 /** A prompt is written where reading it back is so much faster than computing it. */
 const GAIN = 2;
 /** Reads of a piece that tell how fast storage is: the best counts, as anything may delay one. */
 const READS = 3;
 /** Times that an engine looks whether storage is fast enough by now. */
 const MOST_TRIES = 3;
-/** The pause in requests before anything is written. */
-const WRITE_MS = 500;
 
 interface Model extends PromptModel {
   /** False once a person has deleted the model. */
@@ -196,7 +192,7 @@ export function storedPrompts({ session, stored }: LoadedModel): StoredPrompts |
   return new StoredPrompts({ store: openPrompts(), ...stored, kv, bytesPerToken: parking.bytesPerToken });
 }
 
-/** Calls `write` a while after the last request. */
-export function idleWriter(write: () => void): IdleCheck {
-  return new IdleCheck(write, WRITE_MS, 0);
+/** Deletes the prompts of the model at an address. Never throws. */
+export function deleteOf(location: string): Promise<void> {
+  return deletePrompts(location);
 }

@@ -5,7 +5,6 @@ import { InvalidRequestError } from '../../errors';
 import { arrived } from '../../shared/part';
 import { deleteModel, listModels } from '../../storage/cache/cached_models';
 import { inStores } from '../../storage/cache/watched_stores';
-import { deletePrompts } from '../../storage/prompts/prompt_store';
 import { type Hasher, portHasher, serveHasher } from '../../storage/source/hash_port';
 import type { OnTuneResult } from '../backend/backend';
 import { toFailure } from '../failure';
@@ -25,12 +24,13 @@ import { Branches } from './branches';
 import { generate } from './generate';
 import { resolveGenerate } from './generate_options';
 import { IdleCheck } from './idle_check';
+import { forgetPrompts, idleWriter, latePrompts } from './late_prompts';
 import { Pause } from './pause';
 import { encodeInput } from './prompt';
 import { withMemory } from './reuse';
 import { serve } from './serve';
 import type { Session } from './session';
-import { type InTurn, idleWriter, storedPrompts } from './stored_prompts';
+import type { InTurn } from './stored_prompts';
 import { type Turn, Turns, type WaitReason } from './turns';
 
 interface Model extends LoadedModel {
@@ -192,7 +192,7 @@ const api: WorkerApi = {
       const { parking } = made.session.backend;
       const branches = parking && new Branches(parking, made.info.kvBudgetBytes ?? 0);
       turns.most = branches ? (made.info.maxConcurrent ?? 1) : 1;
-      model = { ...made, session: Object.assign(made.session, { pause, branches, stored: storedPrompts(made) }) };
+      model = { ...made, session: Object.assign(made.session, { pause, branches, stored: latePrompts(made) }) };
       warnings = model.info.warnings;
       void model.session.backend.failing?.then((error) => {
         isLost = true;
@@ -270,7 +270,7 @@ const api: WorkerApi = {
 
   async deleteCachedModel(location) {
     await inStores((stores) => deleteModel(stores, location), undefined);
-    await deletePrompts(location); // a running engine writes none again
+    await forgetPrompts(location); // a running engine writes none again
   },
 
   async unload() {

@@ -2,8 +2,8 @@
 // tell. Written in slices, so that a request in between waits for one of them at most.
 
 import { withTimeout } from '../../shared/with_timeout';
+import { PROMPT_FOLDER } from './has_prompts';
 
-const FOLDER = 'vivace-prompts';
 /** Bytes that this thread writes at a time. */
 const SLICE_BYTES = 2 ** 18;
 /** Most files that are looked at. More are not of this program. */
@@ -49,7 +49,7 @@ export async function promptBytes(): Promise<number> {
 
 /** Deletes the prompts of this site. @throws LateError, and the browser's error for one that a tab is writing */
 export async function deleteAllPrompts(): Promise<void> {
-  const remove = async () => (await navigator.storage.getDirectory()).removeEntry(FOLDER, { recursive: true });
+  const remove = async () => (await navigator.storage.getDirectory()).removeEntry(PROMPT_FOLDER, { recursive: true });
   await withTimeout(remove);
 }
 
@@ -57,7 +57,7 @@ export async function deleteAllPrompts(): Promise<void> {
 export async function openPromptFiles(root?: FileSystemDirectoryHandle): Promise<PromptFiles> {
   if (!globalThis.crypto?.subtle) throw new Error('This page is not secure: use HTTPS.');
   const parent = root ?? (await navigator.storage.getDirectory());
-  return new Folder(await parent.getDirectoryHandle(FOLDER, { create: true }));
+  return new Folder(await parent.getDirectoryHandle(PROMPT_FOLDER, { create: true }));
 }
 
 class Folder implements PromptFiles {
