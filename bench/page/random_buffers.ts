@@ -7,7 +7,8 @@ import { randomArray } from '../../test/random';
 const BLOCK_ELEMENTS = 1 << 20;
 const USAGE = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;
 
-export type ElementType = 'f16' | 'f32';
+/** q8: signed bytes and scales of any rows, which floats are as well. */
+export type ElementType = 'f16' | 'f32' | 'q8';
 
 const blocks = new Map<ElementType, Float32Array<ArrayBuffer> | Uint16Array<ArrayBuffer>>();
 

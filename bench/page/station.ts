@@ -2,6 +2,7 @@
 // holds them.
 
 import type { AttentionShape } from '../../src/attention/attention';
+import { kvLayerBytes } from '../../src/attention/kv_layout';
 import type { Gpu } from '../../src/gpu/device';
 import { randomBuffers } from './random_buffers';
 
@@ -32,8 +33,8 @@ export function coldPairs(shape: AttentionShape, quick: boolean): number {
 }
 
 /** Bytes of K and V together that one pass over the whole context must read. */
-export function kvBytes({ nKvHeads, headDim, contextLength, kvType }: AttentionShape): number {
-  return 2 * nKvHeads * contextLength * headDim * (kvType === 'f16' ? 2 : 4);
+export function kvBytes(shape: AttentionShape): number {
+  return 2 * kvLayerBytes(shape, shape.contextLength);
 }
 
 /** @throws GpuMemoryError */

@@ -59,6 +59,7 @@ fn query_key(
       let k = kv_quad(k_cache[key + d]);
       sums += vec4(dot(q[q0 + d], k), dot(q[q1 + d], k), dot(q[q2 + d], k), dot(q[q3 + d], k));
     }
+    if (KV_SCALED) { sums *= key_scale(wid.z * CONTEXT + s); }
     sums = select(vec4(MASKED), softcap4(sums * Q_SCALE), (vec4(s) < end_seen4(own)) & (vec4(s) >= first_seen4(own)));
     scores[score_row(rows.x, wid.z) + s] = sums.x;
     scores[score_row(rows.y, wid.z) + s] = sums.y;
@@ -106,7 +107,8 @@ fn times_value(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_
   var l = vec4(0.0);
   for (var s = first_key() + slice; s < end; s += SLICES) {
     let p = vec4(scores[p0 + s], scores[p1 + s], scores[p2 + s], scores[p3 + s]);
-    let v = kv_quad(v_cache[(wid.y * CONTEXT + s) * QUADS + quad]);
+    var v = kv_quad(v_cache[(wid.y * CONTEXT + s) * QUADS + quad]);
+    if (KV_SCALED) { v *= value_scale(wid.y * CONTEXT + s); }
     o += mat4x4(p.x * v, p.y * v, p.z * v, p.w * v);
     l += p;
   }

@@ -46,7 +46,9 @@ fn query_key(
   for (var s = wid.x * keys + lid % keys; s < kv_len(); s += grid.x * keys) {
     var sums = vec4(0.0);
     for (var d = 0u; d < QUADS; d++) { sums += q[query + d] * kv_quad(k_cache[cache + s * QUADS + d]); }
-    scores[row + s] = sums.x + sums.y + sums.z + sums.w;
+    var score = sums.x + sums.y + sums.z + sums.w;
+    if (KV_SCALED) { score *= key_scale(cache / QUADS + s); }
+    scores[row + s] = score;
   }
 }
 
@@ -134,6 +136,10 @@ fn times_value(@builtin(global_invocation_id) id: vec3<u32>) {
   let cache = cache_quad(id.z);
   var o = vec4(0.0);
   let n = n_own(token);
-  for (var s = first_seen(n); s < end_seen(n); s++) { o += scores[row + s] * kv_quad(v_cache[cache + s * QUADS + quad]); }
+  for (var s = first_seen(n); s < end_seen(n); s++) {
+    var p = scores[row + s];
+    if (KV_SCALED) { p *= value_scale(cache / QUADS + s); }
+    o += p * kv_quad(v_cache[cache + s * QUADS + quad]);
+  }
   out[query_quad(id.z, token) + quad] = o;
 }

@@ -79,6 +79,12 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
       workgroupBarrier();
     }
     var values = load_values(columns, lid, start, n_keys);
+    if (KV_SCALED) {
+      for (var j = 0u; j < KEYS; j++) {
+        let scale = key_scale(scale_row(block, start + tx + TX * j));
+        for (var h = 0u; h < ROW_QUADS; h++) { s[ROW_QUADS * j + h] *= scale; }
+      }
+    }
     for (var i = 0u; i < KEYS * ROW_QUADS; i++) { s[i] = softcap4(s[i]); }
     if (start + BLOCK_N > all_see || start < first_seen(last_own)) { mask(&s, tx, first_row + ty, start); }
 
@@ -101,6 +107,12 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
       }
       for (var c = 0u; c < COLUMNS; c++) {
         for (var r = 0u; r < 4; r++) { o[ROWS * c + 4 * h + r] *= alpha[r]; }
+      }
+    }
+    if (KV_SCALED) {
+      for (var j = 0u; j < KEYS; j++) {
+        let scale = value_scale(scale_row(block, start + tx + TX * j));
+        for (var h = 0u; h < ROW_QUADS; h++) { s[ROW_QUADS * j + h] *= scale; }
       }
     }
     workgroupBarrier();
@@ -167,6 +179,9 @@ fn mask(s: ptr<function, Scores>, tx: u32, first: u32, start: u32) {
 fn row_quad(row: u32, kv_head: u32) -> u32 {
   return (row / GQA_GROUP * N_HEADS + kv_head * GQA_GROUP + row % GQA_GROUP) * QUADS;
 }
+
+// The row of a key whose scales a thread reads; past the end the last key stands in.
+fn scale_row(block: Block, key: u32) -> u32 { return block.kv_head * CONTEXT + min(key, block.n_keys - 1); }
 
 // Quads d to d + D_QUADS of the block's rows and of the keys from `start` on; zeros past the end of either.
 fn load_slice(block: Block, lid: u32, d: u32, start: u32) -> Slice {

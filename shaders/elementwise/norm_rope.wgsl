@@ -1,7 +1,8 @@
 // q, k, v = rope(n(y_q)), rope(n(y_k)), y_v of the rows y that the product with Wq, Wk and Wv left; n is RMSNorm over a
-// head, or when VECTOR over all heads of q, or of k, at once. k and v go to the cache in place.
-// One workgroup takes one head of one token, a thread a rotary pair at a time.
-// Constants: those of rotary_heads, VECTOR, EPS, WORKGROUP. Libraries: kv_*, rotary_heads, workgroup_sum.
+// head, or when VECTOR over all heads of q, or of k, at once; without NORMED there is no norm. k and v go to the cache
+// in place. One workgroup takes one head of one token, a thread a rotary pair at a time.
+// Constants: those of rotary_heads, NORMED, VECTOR, EPS, WORKGROUP. Libraries: kv_*, rotary_heads, put_*,
+// workgroup_sum.
 @group(0) @binding(0) var<storage, read> y: array<vec2<f32>>;  // (n_tokens, N_HEADS + 2 N_KV_HEADS, HEAD_DIM / 2)
 // of q, then of k: (HEAD_DIM / 2), or all heads' when VECTOR
 @group(0) @binding(1) var<storage, read> weight: array<vec2<f32>>;
@@ -15,7 +16,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let head = group.x;
   let token = group.y;
   let is_q = head < N_HEADS;
-  let normed = head < N_HEADS + N_KV_HEADS;
+  let normed = NORMED && head < N_HEADS + N_KV_HEADS;
   let token_pair0 = token * ((Q_ROWS + 2u * KV_ROWS) / 2u);
   var norm_row0 = head * HEAD_DIM;   // the rows that are normalized together
   var norm_rows = select(0u, HEAD_DIM, normed);
@@ -38,4 +39,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     put_pair(token, row, value, angle_of(token, row));
   }
+  put_head(token, head, lid);
 }

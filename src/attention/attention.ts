@@ -8,7 +8,7 @@ import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
 import { type Reason, why } from '../shared/why';
 
-/** `k` and `v` are caches (nKvHeads, contextLength, headDim) of one layer. */
+/** `k` and `v` are caches (nKvHeads, contextLength, headDim) of one layer, as kv_layout.ts says. */
 export interface AttentionShape {
   nHeads: number;
   nKvHeads: number;
@@ -16,8 +16,8 @@ export interface AttentionShape {
   contextLength: number;
   /** Most tokens of one pass. */
   maxTokens: number;
-  /** f16: two halves packed in each 32-bit word. */
-  kvType: 'f16' | 'f32';
+  /** f16: two halves packed in each 32-bit word. q8: signed bytes, with a scale for each row of headDim. */
+  kvType: 'f16' | 'f32' | 'q8';
   /** Factor of q . k; 1 / sqrt(headDim) in most models. */
   scale: number;
   /** score -> cap * tanh(score / cap) after scaling, before the mask; null: none. */

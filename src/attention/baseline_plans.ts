@@ -11,6 +11,7 @@ import {
   checkShape,
   mergeParameters,
 } from './attention';
+import { kvRowBytes } from './kv_layout';
 
 /** The smallest buffer: holds the first token or head of a part. */
 export const PART_BYTES = 16;
@@ -97,6 +98,6 @@ export function planCpu(
 }
 
 /** Bytes of that many queries and of the keys and values of kvLen tokens. */
-export function rowBytes({ nKvHeads, headDim, kvType }: AttentionShape, nQueries: number, kvLen: number): number {
-  return headDim * (4 * nQueries + 2 * nKvHeads * kvLen * (kvType === 'f16' ? 2 : 4));
+export function rowBytes(shape: AttentionShape, nQueries: number, kvLen: number): number {
+  return 4 * shape.headDim * nQueries + 2 * shape.nKvHeads * kvLen * kvRowBytes(shape);
 }

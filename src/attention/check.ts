@@ -2,12 +2,14 @@
 
 import { attention as textbook } from '../cpu/attention';
 import { halfToNumber, toHalf } from '../cpu/half';
+import { quantizeActivations, roundedToBytes } from '../cpu/quantize_activations';
 import { VivaceError } from '../errors';
 import type { Bindable } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import { CommandList, type Step } from '../gpu/kernel';
 import { quoted, type Reason, why } from '../shared/why';
 import type { AttentionKernel, AttentionShape } from './attention';
+import { kvPlanes } from './kv_layout';
 
 /** The buffers of one layer: q, out (maxTokens, nHeads, headDim) in f32; k and v are its caches. */
 export interface AttentionBuffers {
@@ -110,10 +112,10 @@ const K_TURN = 7;
 const V_TURN = 13;
 
 /**
- * Random values of variance 1, the same every time and exact in f16. Two keys are zero but for a large first element;
- * of the query rows one in three sees it, the others have a zero there.
+ * Random values of variance 1, the same every time and exact in the type of the cache. Two keys are zero but for a
+ * large first element; of the query rows one in three sees it, the others have a zero there.
  */
-function makePass({ nHeads, headDim, scale }: AttentionShape, { position, nTokens }: Step): Pass {
+function makePass({ nHeads, headDim, scale, kvType }: AttentionShape, { position, nTokens }: Step): Pass {
   const random = uniform(headDim * 7919 + position * 31 + nTokens);
   const rows = (n: number) => {
     const values = new Float32Array(n * headDim);
@@ -131,7 +133,8 @@ function makePass({ nHeads, headDim, scale }: AttentionShape, { position, nToken
     pass.k.fill(0, key * headDim, (key + 1) * headDim);
     pass.k[key * headDim] = halfToNumber(toHalf(Math.min(score * unit, LARGEST_KEY)));
   }
-  return pass;
+  if (kvType !== 'q8') return pass;
+  return { ...pass, k: roundedToBytes(pass.k, headDim), v: roundedToBytes(pass.v, headDim) };
 }
 
 function isLarge(row: number, nHeads: number): boolean {
@@ -149,13 +152,24 @@ function uniform(seed: number): () => number {
 
 /** The rows of each KV head at its place in the cache (nKvHeads, contextLength, headDim); those past the pass stay. */
 function writeCache(gpu: Gpu, cache: Bindable, rows: Float32Array<ArrayBuffer>, turn: number, shape: AttentionShape) {
-  const stored = shape.kvType === 'f16' ? halves(rows) : rows;
-  for (let head = 0; head < shape.nKvHeads; head++) {
-    const from = (head * turn * shape.headDim) % rows.length;
-    const to = head * shape.contextLength * shape.headDim;
-    gpu.write(cache, stored.subarray(from), to * stored.BYTES_PER_ELEMENT);
-    gpu.write(cache, stored.subarray(0, from), (to + rows.length - from) * stored.BYTES_PER_ELEMENT);
+  const { nKvHeads, headDim, contextLength } = shape;
+  const kvLen = rows.length / headDim;
+  const stored = storedRows(rows, shape);
+  for (const [i, { offset, rowBytes }] of kvPlanes(shape, contextLength).entries()) {
+    for (let head = 0; head < nKvHeads; head++) {
+      const from = (head * turn) % kvLen;
+      const to = offset + head * contextLength * rowBytes;
+      gpu.write(cache, stored[i].subarray(from * rowBytes), to);
+      gpu.write(cache, stored[i].subarray(0, from * rowBytes), to + (kvLen - from) * rowBytes);
+    }
   }
+}
+
+/** The bytes of rows in each plane of a cache. */
+function storedRows(rows: Float32Array<ArrayBuffer>, { kvType, headDim }: AttentionShape): Uint8Array<ArrayBuffer>[] {
+  if (kvType !== 'q8') return [new Uint8Array(kvType === 'f16' ? halves(rows).buffer : rows.buffer)];
+  const { q, d } = quantizeActivations(rows, headDim);
+  return [q, d].map(({ buffer }) => new Uint8Array(buffer));
 }
 
 /** The rows that writeCache writes for one head, (kvLen, headDim). */

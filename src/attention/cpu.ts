@@ -7,6 +7,7 @@ import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
 import type { Step } from '../gpu/kernel';
 import { type AttentionKernel, type AttentionShape, attentionLimits } from './attention';
 import { planCpu, rowBytes } from './baseline_plans';
+import { kvPlanes, kvRowBytes } from './kv_layout';
 import { checkWindow } from './source';
 
 const NAME = 'cpu';
@@ -21,7 +22,7 @@ export async function createCpu(
   const readback = await gpu.guardMemory(`The readback of attention "${NAME}"`, () =>
     gpu.createBuffer(`attention.${NAME}.readback`, scratchBytes, GPU_MAP_READ | GPU_COPY_DST),
   );
-  const unpack = shape.kvType === 'f16' ? unpackF16() : unpackF32;
+  const unpack = unpackOf(shape);
 
   const attend = async (step: Step, q: GPUBuffer, k: Bindable, v: Bindable, window: number | null) => {
     const kvLen = step.position + step.nTokens;
@@ -64,12 +65,15 @@ function copyInputs(
   const encoder = gpu.device.createCommandEncoder({ label: `attention/${NAME}` });
   let end = rowBytes(shape, nTokens * nHeads, 0);
   encoder.copyBufferToBuffer(q, 0, readback, 0, end);
-  const perToken = rowBytes(shape, 0, 1) / (2 * nKvHeads);
-  const used = (position + nTokens) * perToken;
+  const kvLen = position + nTokens;
   for (const { buffer, offset } of caches.map(rangeOf)) {
-    for (let head = 0; head < nKvHeads; head++) {
-      encoder.copyBufferToBuffer(buffer, offset + head * contextLength * perToken, readback, end, used);
-      end += used;
+    for (const plane of kvPlanes(shape, contextLength)) {
+      const from = offset + plane.offset;
+      for (let head = 0; head < nKvHeads; head++) {
+        const used = kvLen * plane.rowBytes;
+        encoder.copyBufferToBuffer(buffer, from + head * contextLength * plane.rowBytes, readback, end, used);
+        end += used;
+      }
     }
   }
   gpu.submit(encoder.finish());
@@ -90,6 +94,19 @@ function tokensFirst(rows: Float32Array, { nKvHeads, headDim }: AttentionShape, 
 
 type Unpack = (data: ArrayBuffer, at: number, bytes: number) => Float32Array;
 
+function unpackOf(shape: AttentionShape): Unpack {
+  switch (shape.kvType) {
+    case 'f16':
+      return unpackF16();
+    case 'f32':
+      return unpackF32;
+    case 'q8':
+      return unpackQ8(shape);
+    default:
+      throw shape.kvType satisfies never;
+  }
+}
+
 const unpackF32: Unpack = (data, at, bytes) => new Float32Array(data, at, bytes / 4);
 
 /** Unpacks halves by a table of all 65,536. */
@@ -100,5 +117,16 @@ function unpackF16(): Unpack {
     const unpacked = new Float32Array(halves.length);
     for (let i = 0; i < halves.length; i++) unpacked[i] = numbers[halves[i]];
     return unpacked;
+  };
+}
+
+/** Signed bytes of all rows, then a scale for each row. */
+function unpackQ8(shape: AttentionShape): Unpack {
+  const { headDim } = shape;
+  return (data, at, bytes) => {
+    const rows = bytes / kvRowBytes(shape);
+    const values = new Int8Array(data, at, rows * headDim);
+    const scales = new Float32Array(data, at + values.length, rows);
+    return Float32Array.from(values, (value, i) => value * scales[Math.floor(i / headDim)]);
   };
 }

@@ -85,8 +85,13 @@ function tileBytes({ headDim }: AttentionShape, { WORKGROUP, HEADS }: DecodeTile
 }
 
 /** The source and constants in front of a kernel that calls `attend`, and its bindings. */
-export function tileSource(gpu: Gpu, shape: AttentionShape, tiles: DecodeTiles, bindings: readonly BindingKind[]) {
-  const source = attentionSource(shape, bindings);
+export async function tileSource(
+  gpu: Gpu,
+  shape: AttentionShape,
+  tiles: DecodeTiles,
+  bindings: readonly BindingKind[],
+) {
+  const source = await attentionSource(shape, bindings, 'octs');
   const subgroups = gpu.can.subgroupMinSize >= TRADERS && !gpu.isSoftware;
   const subgroup = Math.min(gpu.can.subgroupMinSize, tiles.WORKGROUP);
   const parts = subgroups ? tiles.WORKGROUP / subgroup : MIN_PARTS;

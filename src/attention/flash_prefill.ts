@@ -77,7 +77,7 @@ export async function createFlashPrefill(
   given?: Record<string, number>,
 ): Promise<AttentionKernel> {
   const { parameters, derived } = planFlashPrefill(shape, attentionLimits(gpu), given);
-  const source = attentionSource(shape, ['read', 'read', 'read', 'write']);
+  const source = await attentionSource(shape, ['read', 'read', 'read', 'write'], 'quads');
   const kernel = await createKernel(gpu, {
     ...source,
     label: `attention/${NAME}`,

@@ -34,7 +34,7 @@ export async function createFusedDecode(
   given?: Record<string, number>,
 ): Promise<AttentionKernel> {
   const { parameters } = planFusedDecode(shape, attentionLimits(gpu), given);
-  const source = tileSource(gpu, shape, parameters, ['read', 'read', 'read', 'write']);
+  const source = await tileSource(gpu, shape, parameters, ['read', 'read', 'read', 'write']);
   const kernel = await createKernel(gpu, {
     ...source,
     label: `attention/${NAME}`,

@@ -29,7 +29,7 @@ export interface Scored {
 
 export async function createScored(gpu: Gpu, shape: AttentionShape, parts: ScoredParts): Promise<Scored> {
   const { name, wgsl, constants, entryPoints, scoresBytes, part, firsts } = parts;
-  const source = attentionSource(shape, ['read', 'read', 'read', 'write', 'write', 'uniform']);
+  const source = await attentionSource(shape, ['read', 'read', 'read', 'write', 'write', 'uniform'], 'quads');
   const windows = new Windows(gpu, name, shape.windowed);
   const kernel = (entryPoint: string) =>
     createKernel(gpu, {

@@ -2,12 +2,14 @@
 
 import kvF16 from '../../shaders/attention/lib/kv_f16.wgsl?raw';
 import kvF32 from '../../shaders/attention/lib/kv_f32.wgsl?raw';
+import noScales from '../../shaders/attention/lib/kv_scales_none.wgsl?raw';
 import onlineSoftmax from '../../shaders/attention/lib/online_softmax.wgsl?raw';
 import softcapWgsl from '../../shaders/attention/lib/softcap.wgsl?raw';
 import windowed from '../../shaders/attention/lib/window.wgsl?raw';
 import unwindowed from '../../shaders/attention/lib/window_none.wgsl?raw';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import type { BindingKind, Constant, KernelSource } from '../gpu/kernel';
+import { arrived } from '../shared/part';
 import { why } from '../shared/why';
 import { type AttentionName, type AttentionShape, check } from './attention';
 
@@ -18,10 +20,14 @@ const NO_WINDOW = 2 ** 32 - 1;
 type AttentionSource = Pick<KernelSource, 'wgsl' | 'constants' | 'bindings'>;
 
 /**
- * The pieces and constants in front of a sibling's own source. `bindings` are the sibling's; a window is bound behind
- * them.
+ * The pieces and constants in front of a sibling's own source. `bindings` are the sibling's, which binds the caches in
+ * quads or octs; a window is bound behind them.
  */
-export function attentionSource(shape: AttentionShape, bindings: readonly BindingKind[]): AttentionSource {
+export async function attentionSource(
+  shape: AttentionShape,
+  bindings: readonly BindingKind[],
+  cells: 'quads' | 'octs',
+): Promise<AttentionSource> {
   const { nHeads, nKvHeads, headDim, contextLength, kvType, scale, softcap, causal = true } = shape;
   const constants: Record<string, Constant> = {
     N_HEADS: nHeads,
@@ -36,10 +42,20 @@ export function attentionSource(shape: AttentionShape, bindings: readonly Bindin
   };
   if (shape.windowed) constants.WINDOW_BINDING = bindings.length;
   return {
-    wgsl: [kvType === 'f16' ? kvF16 : kvF32, onlineSoftmax, softcapWgsl, shape.windowed ? windowed : unwindowed],
+    wgsl: [
+      ...(kvType === 'q8' ? await piecesInBytes(cells) : [kvType === 'f16' ? kvF16 : kvF32, noScales]),
+      onlineSoftmax,
+      softcapWgsl,
+      shape.windowed ? windowed : unwindowed,
+    ],
     constants,
     bindings: shape.windowed ? [...bindings, 'uniform'] : bindings,
   };
+}
+
+async function piecesInBytes(cells: 'quads' | 'octs'): Promise<readonly string[]> {
+  const { KV_PIECES } = await arrived(import('./kv_q8'));
+  return KV_PIECES[cells];
 }
 
 /** The uniforms of a sibling's windows: one for each window that some layer has, made when it is bound first. */

@@ -79,7 +79,7 @@ export async function createSplitKvDecode(
 ): Promise<AttentionKernel> {
   const { parameters, derived, scratchBytes } = planSplitKvDecode(shape, attentionLimits(gpu), given);
   const bindings = ['read', 'read', 'read', 'write', 'write', 'write', 'uniform'] as const;
-  const source = tileSource(gpu, shape, parameters, bindings);
+  const source = await tileSource(gpu, shape, parameters, bindings);
   const kernel = (entryPoint: string) =>
     createKernel(gpu, {
       ...source,

@@ -5,6 +5,7 @@ import { InvalidRequestError } from '../errors';
 import { attention } from './attention';
 import { type Activation, gatedUnit } from './gated_unit';
 import { linear } from './linear';
+import { roundedToBytes } from './quantize_activations';
 import { rmsNorm } from './rms_norm';
 import {
   applyRope,
@@ -91,7 +92,13 @@ export class CpuLlama {
   /** Keys and values of each layer: (context_length, n_kv_heads, head_dim). Rows past the position are stale. */
   private readonly cache: readonly KvRows[];
 
-  constructor(config: CpuLlamaConfig, weights: CpuWeights, contextLength: number) {
+  constructor(
+    config: CpuLlamaConfig,
+    weights: CpuWeights,
+    contextLength: number,
+    /** q8: keys and values are kept as signed bytes would keep them, with a scale for each head's. */
+    private readonly kvType: 'f32' | 'q8' = 'f32',
+  ) {
     this.config = config;
     this.weights = weights;
     this.contextLength = contextLength;
@@ -216,9 +223,14 @@ export class CpuLlama {
       applyRope(q, cosSin(rope), headDim, rotary, rotaryDim);
       applyRope(k, cosSin(rope), headDim, rotary, rotaryDim);
     }
-    this.cache[i].k.set(k, position * k.length);
-    this.cache[i].v.set(v, position * v.length);
+    this.cache[i].k.set(this.kept(k), position * k.length);
+    this.cache[i].v.set(this.kept(v), position * v.length);
     return q;
+  }
+
+  /** Keys or values of a token, as the cache has them. */
+  private kept(rows: Float32Array): Float32Array {
+    return this.kvType === 'q8' ? roundedToBytes(rows, this.config.headDim) : rows;
   }
 
   /** Attention of each query in layer i, the first of which is at `position`. */

@@ -1,4 +1,4 @@
-// Activations to signed bytes, and their product with quantized weights.
+// Activations, keys and values to signed bytes, and the product of activations with quantized weights.
 
 import { halfToNumber } from './half';
 
@@ -8,34 +8,41 @@ const BLOCK = 32;
 /** Blocks with smaller magnitudes count as zero: their scale would not be a normal f32 on every device. */
 const ZERO_BELOW = 1e-30;
 
-/** A row of activations in signed bytes: x[i] is about q[i] * d[i / 32]. */
+/** Numbers in signed bytes: x[i] is about q[i] * d[i / block]. */
 export interface QuantizedRow {
   /** (n), from -127 to 127. */
-  q: Int8Array;
-  /** (n / 32), the scale of each block. */
-  d: Float32Array;
+  q: Int8Array<ArrayBuffer>;
+  /** (n / block), the scale of each block. */
+  d: Float32Array<ArrayBuffer>;
 }
 
 /**
- * d = max|x| / 127 and q = round(x / d) for each block of 32. A zero block has d = 0 and q = 0.
+ * d = max|x| / 127 and q = round(x / d) for each block, of 32 or of a head's row of keys or values. A zero block has
+ * d = 0 and q = 0.
  *
- * Halves go to the even neighbor, as in WGSL's `round`. x: (n), n a multiple of 32. A block with a NaN has d = NaN, q =
- * 0.
+ * Halves go to the even neighbor, as in WGSL's `round`. x: (n), n a multiple of `block`. A block with a NaN has
+ * d = NaN, q = 0.
  */
-export function quantizeActivations(x: Float32Array): QuantizedRow {
-  if (x.length % BLOCK !== 0) {
-    throw new RangeError(`quantizeActivations: ${x.length} numbers are no whole number of blocks of ${BLOCK}.`);
+export function quantizeActivations(x: Float32Array, block = BLOCK): QuantizedRow {
+  if (x.length % block !== 0) {
+    throw new RangeError(`quantizeActivations: ${x.length} numbers are no whole number of blocks of ${block}.`);
   }
-  const nBlocks = x.length / BLOCK;
+  const nBlocks = x.length / block;
   const row = { q: new Int8Array(x.length), d: new Float32Array(nBlocks) };
   for (let b = 0; b < nBlocks; b++) {
     let largest = 0;
-    for (let i = b * BLOCK; i < (b + 1) * BLOCK; i++) largest = Math.max(largest, Math.abs(x[i]));
+    for (let i = b * block; i < (b + 1) * block; i++) largest = Math.max(largest, Math.abs(x[i]));
     if (largest < ZERO_BELOW) continue;
     row.d[b] = largest / 127;
-    for (let i = b * BLOCK; i < (b + 1) * BLOCK; i++) row.q[i] = roundHalfToEven(x[i] / row.d[b]);
+    for (let i = b * block; i < (b + 1) * block; i++) row.q[i] = roundHalfToEven(x[i] / row.d[b]);
   }
   return row;
+}
+
+/** The numbers that signed bytes keep of x: each is off by half a scale at most. */
+export function roundedToBytes(x: Float32Array, block: number): Float32Array<ArrayBuffer> {
+  const { q, d } = quantizeActivations(x, block);
+  return Float32Array.from(q, (value, i) => value * d[Math.floor(i / block)]);
 }
 
 /**

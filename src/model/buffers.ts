@@ -1,5 +1,6 @@
 // The GPU buffers of a model beside its weights and its cache.
 
+import type { AttentionShape } from '../attention/attention';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { xqBytes } from '../kernels/elementwise/quantize_activations';
 import { partsBytes } from '../kernels/sampling/logprob_parts';
@@ -23,7 +24,7 @@ export interface Buffers {
   q: GPUBuffer; // (pass_tokens, n_heads, head_dim)
   attn: GPUBuffer; // (pass_tokens, n_heads, head_dim)
   h: GPUBuffer; // (pass_tokens, intermediate_size)
-  y: GPUBuffer; // (pass_tokens, rows of the widest linear that is stored before its norm), empty without any
+  y: GPUBuffer; // (pass_tokens, rows of the widest linear that is stored before its norm or scales), empty without any
   xq: GPUBuffer; // (pass_tokens, columns of the widest linear) in signed bytes, and their scales
   logits: GPUBuffer; // (vocab_size)
   maxima: GPUBuffer; // (ceil(vocab_size / 32)), the largest key of every 32 logits
@@ -41,12 +42,18 @@ export interface Buffers {
 }
 
 /** @param storesGateUp whether a layer stores gate and up before it multiplies them (`isInterleaved`) */
-export function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number, storesGateUp = false): Buffers {
+export function createBuffers(
+  gpu: Gpu,
+  config: ModelConfig,
+  contextLength: number,
+  storesGateUp = false,
+  kvType: AttentionShape['kvType'] = 'f32',
+): Buffers {
   const storage = (label: string, elements: number) =>
     gpu.createBuffer(label, elements * 4, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
   const rows = passTokens(config, contextLength);
   const qSize = config.nHeads * config.headDim;
-  const stored = Math.max(widestNormed(config), storesGateUp ? 2 * config.intermediateSize : 0);
+  const stored = Math.max(widestStored(config, kvType), storesGateUp ? 2 * config.intermediateSize : 0);
   const widest = Math.max(qSize, config.hiddenSize, config.intermediateSize);
   return {
     x: storage('x', rows * config.hiddenSize),
@@ -71,7 +78,9 @@ export function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: numb
   };
 }
 
-/** Rows of the widest output that has a norm: q, k and v, or the addends of the residual stream. */
-function widestNormed({ qkNorm, postNorms, nHeads, nKvHeads, headDim, hiddenSize }: ModelConfig): number {
-  return Math.max(qkNorm === 'none' ? 0 : (nHeads + 2 * nKvHeads) * headDim, postNorms ? hiddenSize : 0);
+/** Rows of the widest output that has a norm or scales: q, k and v, or the addends of the residual stream. */
+function widestStored(config: ModelConfig, kvType: AttentionShape['kvType']): number {
+  const { qkNorm, postNorms, nHeads, nKvHeads, headDim, hiddenSize } = config;
+  const storesQkv = qkNorm !== 'none' || kvType === 'q8';
+  return Math.max(storesQkv ? (nHeads + 2 * nKvHeads) * headDim : 0, postNorms ? hiddenSize : 0);
 }

@@ -1,7 +1,9 @@
 // Copies of keys and values beside the cache, without the room for more tokens: (n_kv_heads, tokens, head_dim) per
-// layer. Made and brought back by copies of buffers. Decides nothing: engine/worker/branches.ts does.
+// layer, with their scales (kv_layout.ts). Made and brought back by copies of buffers. Decides nothing:
+// engine/worker/branches.ts does.
 
 import type { AttentionShape } from '../attention/attention';
+import { kvPlanes, kvRowBytes } from '../attention/kv_layout';
 import { GpuMemoryError } from '../errors';
 import { GPU_COPY_DST, GPU_COPY_SRC, type Gpu } from '../gpu/device';
 import type { KvCache } from './kv_cache';
@@ -10,9 +12,10 @@ import type { KvCache } from './kv_cache';
 interface Rows {
   k: GPUBuffer;
   v: GPUBuffer;
-  /** Bytes from a layer to the next, and from a head to the next. */
+  /** Bytes from a layer to the next. */
   layerBytes: number;
-  headBytes: number;
+  /** The rows that a head has room for. */
+  room: number;
 }
 
 type Shape = Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType' | 'contextLength'>;
@@ -29,9 +32,8 @@ export class KvBranches {
     /** Writes the ids of positions 0, 1, ..., which the penalties read. */
     private readonly writeTokens: (ids: Uint32Array<ArrayBuffer>) => void,
   ) {
-    this.rowBytes = shape.headDim * (shape.kvType === 'f16' ? 2 : 4);
-    const headBytes = shape.contextLength * this.rowBytes;
-    this.cache = kvCache.arenas.map(({ k, v, layerBytes }) => ({ k, v, layerBytes, headBytes }));
+    this.rowBytes = kvRowBytes(shape);
+    this.cache = kvCache.arenas.map(({ k, v, layerBytes }) => ({ k, v, layerBytes, room: shape.contextLength }));
   }
 
   get bytesPerToken(): number {
@@ -45,13 +47,12 @@ export class KvBranches {
 
   /** Copies the first rows of `from` to buffers of their own, which have room for `room` rows. */
   async copyOf(from: readonly Rows[], tokens: number, room = tokens): Promise<ParkedRows | null> {
-    const headBytes = room * this.rowBytes;
-    const layerBytes = this.shape.nKvHeads * headBytes;
+    const layerBytes = this.shape.nKvHeads * room * this.rowBytes;
     const create = () =>
       this.kvCache.arenas.map(({ firstLayer, nLayers }): Rows => {
         const make = (name: string) =>
           this.gpu.createBuffer(`parked.${name}.${firstLayer}`, nLayers * layerBytes, GPU_COPY_SRC | GPU_COPY_DST);
-        return { k: make('k'), v: make('v'), layerBytes, headBytes };
+        return { k: make('k'), v: make('v'), layerBytes, room };
       });
     try {
       const rows = await this.gpu.guardMemory('A parked conversation', create);
@@ -80,22 +81,28 @@ export class KvBranches {
 
   /** Copies the rows of each head from `first` on, up to `tokens`. */
   private copy(from: readonly Rows[], to: readonly Rows[], first: number, tokens: number): void {
-    const [skipped, bytes] = [first * this.rowBytes, (tokens - first) * this.rowBytes];
     const encoder = this.gpu.device.createCommandEncoder({ label: 'parked' });
     for (const [i, { nLayers }] of this.kvCache.arenas.entries()) {
-      for (let row = 0; row < nLayers * this.shape.nKvHeads; row++) {
-        const [source, target] = [from, to].map((each) => skipped + offsetOf(each[i], row, this.shape));
-        encoder.copyBufferToBuffer(from[i].k, source, to[i].k, target, bytes);
-        encoder.copyBufferToBuffer(from[i].v, source, to[i].v, target, bytes);
+      const [sources, targets] = [from, to].map((each) => runsOf(each[i], nLayers, this.shape, first));
+      for (const [run, { at, rowBytes }] of sources.entries()) {
+        const bytes = (tokens - first) * rowBytes;
+        encoder.copyBufferToBuffer(from[i].k, at, to[i].k, targets[run].at, bytes);
+        encoder.copyBufferToBuffer(from[i].v, at, to[i].v, targets[run].at, bytes);
       }
     }
     this.gpu.submit(encoder.finish());
   }
 }
 
-/** The byte at which a row begins: that of a head in a layer, counted through all layers. */
-function offsetOf({ layerBytes, headBytes }: Rows, row: number, { nKvHeads }: Shape): number {
-  return Math.floor(row / nKvHeads) * layerBytes + (row % nKvHeads) * headBytes;
+/** Where row `first` of each head lies, in each plane of each layer. */
+function runsOf({ layerBytes, room }: Rows, nLayers: number, shape: Shape, first: number) {
+  const heads = Array.from({ length: nLayers * shape.nKvHeads }, (_, i) => i);
+  return kvPlanes(shape, room).flatMap(({ offset, rowBytes }) =>
+    heads.map((i) => {
+      const layer = Math.floor(i / shape.nKvHeads) * layerBytes;
+      return { at: layer + offset + ((i % shape.nKvHeads) * room + first) * rowBytes, rowBytes };
+    }),
+  );
 }
 
 /** One copy. */

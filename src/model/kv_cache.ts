@@ -1,12 +1,14 @@
 // The cache of keys and values.
 
+import { type KvType, kvLayerBytes, kvRowBytes } from '../attention/kv_layout';
 import { type BufferRange, rangeStride, storedBytes } from '../gpu/buffer_range';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
 import type { ModelConfig } from './config/config';
 
 /**
- * Keys and values of every layer, each (n_kv_heads, context_length, head_dim), written in place and never grown. Layers
- * with a window also keep all of them, so that a rewind may go back any distance.
+ * Keys and values of every layer, each (n_kv_heads, context_length, head_dim), with scales behind them where they are
+ * signed bytes (kv_layout.ts), written in place and never grown. Layers with a window also keep all of them, so that a
+ * rewind may go back any distance.
  */
 export interface KvCache {
   k: BufferRange[];
@@ -26,15 +28,15 @@ export interface KvArena {
 }
 
 /** Bytes of the keys and values of one token in all layers. */
-export function kvBytesPerToken(config: ModelConfig, kvType: 'f16' | 'f32'): number {
-  return 2 * config.nLayers * config.nKvHeads * config.headDim * (kvType === 'f16' ? 2 : 4);
+export function kvBytesPerToken({ nLayers, nKvHeads, headDim }: ModelConfig, kvType: KvType): number {
+  return 2 * nLayers * nKvHeads * kvRowBytes({ headDim, kvType });
 }
 
 /** Arenas of as many layers as one binding holds. */
-export function createKvCache(gpu: Gpu, config: ModelConfig, contextLength: number, kvType: 'f16' | 'f32'): KvCache {
+export function createKvCache(gpu: Gpu, config: ModelConfig, contextLength: number, kvType: KvType): KvCache {
   const { nLayers } = config;
   const before = gpu.allocatedBytes;
-  const size = storedBytes((kvBytesPerToken(config, kvType) * contextLength) / (2 * nLayers));
+  const size = storedBytes(kvLayerBytes({ ...config, kvType }, contextLength));
   const layerBytes = rangeStride(size);
   const most = Math.max(1, Math.floor(gpu.bindingLimit / layerBytes));
   const usage = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;

@@ -1,7 +1,8 @@
 // Keys and values of some positions as bytes, for storage: keys of all layers, then values, each (n_kv_heads, tokens,
-// head_dim) per layer. The same bytes however the cache is cut into buffers.
+// head_dim) per layer, with their scales (kv_layout.ts). The same bytes however the cache is cut into buffers.
 
 import type { AttentionShape } from '../attention/attention';
+import { kvPlanes, kvRowBytes } from '../attention/kv_layout';
 import { GpuMemoryError } from '../errors';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_MAP_READ, type Gpu } from '../gpu/device';
 import type { KvCache } from './kv_cache';
@@ -18,7 +19,7 @@ export class KvPieces {
     /** Writes the ids of positions 0, 1, ..., which the penalties read. */
     private readonly writeTokens: (ids: Uint32Array<ArrayBuffer>) => void,
   ) {
-    this.rowBytes = shape.headDim * (shape.kvType === 'f16' ? 2 : 4);
+    this.rowBytes = kvRowBytes(shape);
   }
 
   /** Reads `tokens` positions from `first` on. Null where memory is refused. */
@@ -30,9 +31,9 @@ export class KvPieces {
     try {
       const encoder = gpu.device.createCommandEncoder({ label: 'stored.read' });
       let at = 0;
-      for (const { buffer, offset } of this.rows(first)) {
-        encoder.copyBufferToBuffer(buffer, offset, staging, at, tokens * this.rowBytes);
-        at += tokens * this.rowBytes;
+      for (const { buffer, offset, rowBytes } of this.rows(first)) {
+        encoder.copyBufferToBuffer(buffer, offset, staging, at, tokens * rowBytes);
+        at += tokens * rowBytes;
       }
       gpu.submit(encoder.finish());
       return new Uint8Array(await gpu.readMapped(staging, size));
@@ -52,9 +53,9 @@ export class KvPieces {
     gpu.write(staging, bytes);
     const encoder = gpu.device.createCommandEncoder({ label: 'stored.write' });
     let at = 0;
-    for (const { buffer, offset } of this.rows(first)) {
-      encoder.copyBufferToBuffer(staging, at, buffer, offset, tokens * this.rowBytes);
-      at += tokens * this.rowBytes;
+    for (const { buffer, offset, rowBytes } of this.rows(first)) {
+      encoder.copyBufferToBuffer(staging, at, buffer, offset, tokens * rowBytes);
+      at += tokens * rowBytes;
     }
     gpu.submit(encoder.finish());
     gpu.destroyBuffer(staging);
@@ -75,15 +76,14 @@ export class KvPieces {
     }
   }
 
-  /** Where position `first` of each head lies. */
-  private *rows(first: number): Iterable<{ buffer: GPUBuffer; offset: number }> {
+  /** Where position `first` of each head lies: in each layer the values of all heads, then their scales. */
+  private *rows(first: number): Iterable<{ buffer: GPUBuffer; offset: number; rowBytes: number }> {
     const { nKvHeads, contextLength } = this.shape;
-    for (const name of ['k', 'v'] as const) {
-      for (const arena of this.kvCache.arenas) {
-        for (let row = 0; row < arena.nLayers * nKvHeads; row++) {
-          const layer = Math.floor(row / nKvHeads) * arena.layerBytes;
-          const position = (row % nKvHeads) * contextLength + first;
-          yield { buffer: arena[name], offset: layer + position * this.rowBytes };
+    const planes = kvPlanes(this.shape, contextLength);
+    for (const { buffer, offset: layer } of [...this.kvCache.k, ...this.kvCache.v]) {
+      for (const { offset, rowBytes } of planes) {
+        for (let head = 0; head < nKvHeads; head++) {
+          yield { buffer, offset: layer + offset + (head * contextLength + first) * rowBytes, rowBytes };
         }
       }
     }

@@ -132,7 +132,7 @@ export class LinearBuilder {
     return formatRuns(weights.matrix).every((run) => this.fits(this.shapeOf(weights, run), input, finishRows));
   }
 
-  /** q, k and v of a layer; norms of q and k take a second dispatch, which then turns them. */
+  /** q, k and v of a layer; norms of q and k, or scales of k and v, take a second dispatch, which then turns them. */
   private async qkv(pass: LinearPass, weights: LinearWeights, index: number): Promise<Operation> {
     const { gpu, config, attentionShape, buffers, kvCache } = this.sources;
     const { qkNorm, qkNormEps: normEps, layers } = config;
@@ -140,14 +140,17 @@ export class LinearBuilder {
     const { x, y, q, ropes } = buffers;
     const angles = ropes[rope ?? 0]; // bound in any case
     const [rotary, k, v] = [rope !== null, kvCache.k[index], kvCache.v[index]];
-    if (!weights.outputNorm || qkNorm === 'none') {
-      return this.linear(pass, weights, qkvEpilogue(attentionShape, rotary), { from: x }, angles, q, k, v);
+    const { kvType } = attentionShape;
+    const norm = weights.outputNorm ? qkNorm : 'none';
+    if (norm === 'none' && kvType !== 'q8') {
+      const epilogue = qkvEpilogue({ ...attentionShape, kvType }, rotary);
+      return this.linear(pass, weights, epilogue, { from: x }, angles, q, k, v);
     }
     const [stored, kernel] = await Promise.all([
       this.linear(pass, weights, STORE, { from: x }, y),
-      createNormRope(gpu, { ...attentionShape, norm: qkNorm, normEps, rotary }),
+      createNormRope(gpu, { ...attentionShape, norm, normEps, rotary }),
     ]);
-    const group = kernel.bind(y, weights.outputNorm, angles, q, k, v);
+    const group = kernel.bind(y, weights.outputNorm ?? angles, angles, q, k, v);
     return sequence([stored, { record: (list, nTokens) => kernel.record(list, group, nTokens) }]);
   }
 

@@ -3,6 +3,7 @@
 
 import type { AttentionName } from '../attention/attention';
 import { CHECKED_POSITIONS } from '../attention/check';
+import { kvPlanes } from '../attention/kv_layout';
 import type { PreparedAttention } from '../attention/prepare';
 import type { AttentionProfile } from '../attention/profile';
 import { ropeTable, withRopeFactors } from '../cpu/rope';
@@ -351,14 +352,16 @@ export class Llama {
   get witnessed() {
     const { sources } = this.parts;
     const { attentionShape: shape, buffers, kvCache } = sources;
-    const { nKvHeads, headDim, contextLength } = shape;
+    const { nKvHeads, contextLength } = shape;
     const nTokens = Math.min(WITNESS_TOKENS, contextLength - 1);
-    const rowBytes = headDim * (shape.kvType === 'f16' ? 2 : 4);
+    const planes = kvPlanes(shape, contextLength);
     const rowsOf = (cache: BufferRange, rows: number): BufferRange[] =>
-      Array.from({ length: nKvHeads }, (_, head) => {
-        const offset = cache.offset + head * contextLength * rowBytes;
-        return { buffer: cache.buffer, offset, size: Math.min(rows, contextLength) * rowBytes };
-      });
+      planes.flatMap(({ offset: plane, rowBytes }) =>
+        Array.from({ length: nKvHeads }, (_, head) => {
+          const offset = cache.offset + plane + head * contextLength * rowBytes;
+          return { buffer: cache.buffer, offset, size: Math.min(rows, contextLength) * rowBytes };
+        }),
+      );
     const caches = [kvCache.k, kvCache.v].flatMap((each) =>
       each.flatMap((cache, layer) => rowsOf(cache, layer === 0 ? CHECKED_POSITIONS : nTokens + 1)),
     );

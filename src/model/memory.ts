@@ -23,7 +23,7 @@ export interface ModelMemory {
 /** A context, and the attention that runs in it. */
 export interface ContextOptions {
   contextLength: number;
-  kvType: 'f16' | 'f32';
+  kvType: AttentionShape['kvType'];
   /** `auto`, or the sibling for prefill and decode alike. */
   attention: AttentionName | 'auto';
   /** The attention that a tuner measured on this GPU; `auto` obeys it. */
@@ -86,7 +86,7 @@ function create(gpu: Gpu, unpadded: ModelConfig, weights: LayerFormats, request:
   const config = padConfig(unpadded);
   const storesGateUp = !weights.layers.every(({ gateUp }) => isInterleaved(gateUp));
   const kvCache = createKvCache(gpu, config, contextLength, kvType);
-  const buffers = createBuffers(gpu, config, contextLength, storesGateUp);
+  const buffers = createBuffers(gpu, config, contextLength, storesGateUp, kvType);
   if (laterBytes === undefined) return { kvCache, buffers, reserve: null };
   const later = laterBytes + plannedScratch(gpu, shapeOf(config, request), { ...request, forced: request.attention });
   const bytes = Math.min(later, gpu.limits.maxBufferSize);

@@ -1,6 +1,7 @@
 // Buffers as a model allocates them, for tests of what runs on them.
 
 import type { AttentionShape } from '../../src/attention/attention';
+import { kvLayerBytes } from '../../src/attention/kv_layout';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../src/gpu/device';
 
 /** q and out of maxTokens rows, k and v whole caches of one layer, all zero. */
@@ -8,7 +9,7 @@ export function modelBuffers(gpu: Gpu, shape: AttentionShape): Record<'q' | 'out
   const make = (label: string, bytes: number) =>
     gpu.createBuffer(label, bytes, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
   const rows = 4 * shape.maxTokens * shape.nHeads * shape.headDim;
-  const cache = (shape.kvType === 'f16' ? 2 : 4) * shape.nKvHeads * shape.contextLength * shape.headDim;
+  const cache = kvLayerBytes(shape, shape.contextLength);
   return { q: make('q', rows), out: make('attn', rows), k: make('kv_cache.k', cache), v: make('kv_cache.v', cache) };
 }
 

@@ -2,7 +2,9 @@
 
 import type { AttentionKernel, AttentionName, AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
+import { kvLayerBytes } from '../../src/attention/kv_layout';
 import { halfToNumber, toHalf } from '../../src/cpu/half';
+import { quantizeActivations, roundedToBytes } from '../../src/cpu/quantize_activations';
 import { type BufferRange, rangeStride } from '../../src/gpu/buffer_range';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
@@ -105,18 +107,31 @@ function poison(size: number): Uint32Array<ArrayBuffer> {
   return new Uint32Array(size + GUARD).fill(POISON);
 }
 
-function data(pass: Pass, name: 'q' | 'k' | 'v'): Float32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> {
+type Stored = Float32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
+
+function data(pass: Pass, name: 'q' | 'k' | 'v'): Stored {
   return name === 'q' ? new Float32Array(pass.q) : stored(pass[name], pass.shape);
 }
 
-function stored(cache: Float32Array, shape: AttentionShape): Float32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> {
+function stored(cache: Float32Array, shape: AttentionShape): Stored {
   if (shape.kvType === 'f32') return new Float32Array(cache);
+  if (shape.kvType === 'q8') return storedBytes(cache, shape);
   const halves = new Uint16Array(cache.length);
   for (let i = 0; i < halves.length; i++) halves[i] = toHalf(cache[i]);
   return halves;
 }
 
+/** All rows in signed bytes, then a scale for each. */
+function storedBytes(cache: Float32Array, shape: AttentionShape): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(kvLayerBytes(shape, shape.contextLength));
+  const { q, d } = quantizeActivations(cache, shape.headDim);
+  bytes.set(new Uint8Array(q.buffer));
+  bytes.set(new Uint8Array(d.buffer), q.length);
+  return bytes;
+}
+
 /** The values that the kernel reads from the cache. */
 export function rounded(cache: Float32Array, shape: AttentionShape): Float32Array {
+  if (shape.kvType === 'q8') return roundedToBytes(cache, shape.headDim);
   return shape.kvType === 'f16' ? cache.map((x) => halfToNumber(toHalf(x))) : cache;
 }

@@ -2,6 +2,7 @@
 // as the cache has, and refused memory leaves nothing behind.
 
 import { afterEach, describe, expect, test } from 'vitest';
+import { type KvType, kvLayerBytes, kvPlanes } from '../../src/attention/kv_layout';
 import type { BufferRange } from '../../src/gpu/buffer_range';
 import { readConfig } from '../../src/model/config/read';
 import { KvBranches } from '../../src/model/kv_branches';
@@ -18,16 +19,15 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-async function cacheOf(kvType: 'f16' | 'f32', layersPerArena: number) {
+async function cacheOf(kvType: KvType, layersPerArena: number) {
   const { gpu, ...faults } = await faultyGpu();
   ends.push(faults.end);
   const config = readConfig(await openModel(modelFile({ format: 'f16' }, SHAPE)));
-  const rowBytes = config.headDim * (kvType === 'f16' ? 2 : 4);
-  const layerBytes = Math.ceil((config.nKvHeads * CONTEXT * rowBytes) / 256) * 256;
+  const shape = { nKvHeads: config.nKvHeads, headDim: config.headDim, kvType, contextLength: CONTEXT };
+  const layerBytes = Math.ceil(kvLayerBytes(shape, CONTEXT) / 256) * 256;
   Object.defineProperty(gpu, 'bindingLimit', { value: layersPerArena * layerBytes });
   const cache = createKvCache(gpu, config, CONTEXT, kvType);
   const tokens: Uint32Array[] = [];
-  const shape = { nKvHeads: config.nKvHeads, headDim: config.headDim, kvType, contextLength: CONTEXT };
   const branches = new KvBranches(gpu, cache, shape, (ids) => void tokens.push(ids));
   const pieces = new KvPieces(gpu, cache, shape, (ids) => void tokens.push(ids));
   const ranges = [...cache.k, ...cache.v];
@@ -40,21 +40,27 @@ async function cacheOf(kvType: 'f16' | 'f32', layersPerArena: number) {
       );
     });
   const read = () => Promise.all(ranges.map(async (range: BufferRange) => new Uint8Array(await gpu.read(range))));
-  /** The first `count` rows of each head, and the rest. */
+  const planes = kvPlanes(shape, CONTEXT);
+  /** The first `count` rows of each head, with their scales, and the rest. */
   const split = (bytes: readonly Uint8Array[], count: number) => {
     const parts: [number[], number[]] = [[], []];
     for (const range of bytes) {
-      for (const [at, byte] of range.entries()) parts[at % (CONTEXT * rowBytes) < count * rowBytes ? 0 : 1].push(byte);
+      for (const [at, byte] of range.entries()) {
+        const { offset, rowBytes } = planes.findLast((plane) => at >= plane.offset) ?? planes[0];
+        parts[(at - offset) % (CONTEXT * rowBytes) < count * rowBytes ? 0 : 1].push(byte);
+      }
     }
     return parts;
   };
-  return { gpu, faults, cache, branches, pieces, tokens, fill, read, split };
+  return { gpu, faults, cache, branches, pieces, tokens, fill, read, split, valueBytes: planes[0].rowBytes };
 }
 
 describe.each([
   ['f16', 5],
   ['f16', 2],
   ['f32', 1],
+  ['q8', 5],
+  ['q8', 2],
 ] as const)('%s, %i layers an arena', (kvType, layersPerArena) => {
   test('a branch comes back as it was, wholly, in part and cut', async () => {
     const { gpu, faults, cache, branches, tokens, fill, read, split } = await cacheOf(kvType, layersPerArena);
@@ -100,7 +106,7 @@ describe.each([
     expect(to.split(after, 4)[0]).toEqual(to.split(before, 4)[0]);
     expect(to.split(after, 12)[1]).toEqual(to.split(before, 12)[1]);
     expect(Buffer.compare((await to.pieces.read(4, 8)) ?? new Uint8Array(), bytes ?? new Uint8Array(1))).toBe(0);
-    const rowOf = (all: readonly Uint8Array[]) => all.map((range) => range.slice((4 * range.length) / 2 / CONTEXT)[0]);
+    const rowOf = (all: readonly Uint8Array[]) => all.map((range) => range[4 * from.valueBytes]);
     expect(rowOf(after)).toEqual(rowOf(await from.read()));
     expect(to.tokens).toEqual([ids]);
     await expect(to.pieces.write(ids, 3, bytes ?? new Uint8Array())).rejects.toThrow(RangeError);

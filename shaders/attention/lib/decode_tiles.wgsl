@@ -7,7 +7,7 @@
 // At the end the slices are added up. The kernel behind this library defines what becomes of four heads, the h-th quad
 // of the workgroup's: leave(work, h, m, l), and emit(work, h, d, o, l) with o, not yet divided by l, at dimension d.
 // Constants: N_HEADS, N_KV_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; HEADS, WORKGROUP (at least OCTS and 16), PARTS
-// (tile_reduce_*).
+// (tile_reduce_*). Libraries: kv_*, kv_scales_*.
 @group(0) @binding(0) var<storage, read> q: array<f32>;           // (n_tokens, N_HEADS, HEAD_DIM)
 @group(0) @binding(1) var<storage, read> k_cache: array<KvOct>;   // (N_KV_HEADS, CONTEXT, OCTS)
 @group(0) @binding(2) var<storage, read> v_cache: array<KvOct>;   // (N_KV_HEADS, CONTEXT, OCTS)
@@ -45,9 +45,16 @@ fn attend(work: Work, lid: u32) {
   var odd = 0u;  // tiles take turns with workgroup memory, which saves a barrier at their end
   for (var start = work.begin; start < work.end; start += WORKGROUP) {
     let tile = min(WORKGROUP, work.end - start);
+    var k_scale = 1.0;
+    var v_scale = 1.0;
+    if (KV_SCALED) {
+      let row = work.kv_head * CONTEXT + start + min(lid, tile - 1);
+      k_scale = key_scale(row);
+      v_scale = value_scale(row);
+    }
     var s = Scores();
     row_scores(&s, cache + start * OCTS, lid, tile);
-    for (var h = 0u; h < HEAD_QUADS; h++) { s[h] = select(Heads(MASKED), softcap4(s[h]), lid < tile); }
+    for (var h = 0u; h < HEAD_QUADS; h++) { s[h] = select(Heads(MASKED), softcap4(scaled_by(s[h], k_scale)), lid < tile); }
     tile_max(&s, odd, lid);
     workgroupBarrier();
     for (var h = 0u; h < HEAD_QUADS; h++) {
@@ -58,7 +65,7 @@ fn attend(work: Work, lid: u32) {
       m[h] = m_new;
       l[h] = l[h] * alpha + p;
       o[h] = scaled(o[h], alpha);
-      tile_p[(odd * HEAD_QUADS + h) * WORKGROUP + lid] = p;
+      tile_p[(odd * HEAD_QUADS + h) * WORKGROUP + lid] = scaled_by(p, v_scale);
     }
     workgroupBarrier();
     add_values(&o, cache + start * OCTS, odd, lid, tile);
@@ -88,6 +95,12 @@ fn score_oct(s: Heads, h: u32, c: u32, k: Oct) -> Heads {
   let i = q_at(h, c, 0);
   return s + q_heads[i] * k.a.x + q_heads[i + OCTS] * k.a.y + q_heads[i + 2 * OCTS] * k.a.z + q_heads[i + 3 * OCTS] * k.a.w
     + q_heads[i + 4 * OCTS] * k.b.x + q_heads[i + 5 * OCTS] * k.b.y + q_heads[i + 6 * OCTS] * k.b.z + q_heads[i + 7 * OCTS] * k.b.w;
+}
+
+// Where the cache has scales, a score takes that of its key, and p that of its value.
+fn scaled_by(x: Heads, scale: f32) -> Heads {
+  if (KV_SCALED) { return x * scale; }
+  return x;
 }
 
 fn scaled(o: Columns, by: Heads) -> Columns {

@@ -1,5 +1,6 @@
 // The decode step of a load: what an earlier load found out on this GPU, or what this load measures and keeps.
 
+import type { KvType } from '../../attention/kv_layout';
 import type { Gpu } from '../../gpu/device';
 import type { ActivationType } from '../../model/arithmetic';
 import type { ModelConfig } from '../../model/config/config';
@@ -14,7 +15,7 @@ export interface StepLoad {
   asked: StepAsked;
   config: ModelConfig;
   weights: ModelWeights;
-  kvType: 'f16' | 'f32';
+  kvType: KvType;
   contextLength: number;
   activations: ActivationType;
   profile: Profile | null;

@@ -2,6 +2,7 @@
 
 import kvF16 from '../../../../shaders/attention/lib/kv_f16.wgsl?raw';
 import kvF32 from '../../../../shaders/attention/lib/kv_f32.wgsl?raw';
+import putPairs from '../../../../shaders/linear/epilogues/put_pairs.wgsl?raw';
 import wgsl from '../../../../shaders/linear/epilogues/qkv.wgsl?raw';
 import rotaryHeads from '../../../../shaders/linear/epilogues/rotary_heads.wgsl?raw';
 import type { Constant } from '../../../gpu/kernel';
@@ -12,14 +13,17 @@ export interface QkvShape {
   nKvHeads: number;
   headDim: number;
   contextLength: number;
-  kvType: 'f16' | 'f32';
+  kvType: 'f16' | 'f32' | 'q8';
 }
+
+/** The types of a cache that is written a pair at a time. The rows of q8 have a scale, and are written whole. */
+export type QkvPairShape = QkvShape & { kvType: 'f16' | 'f32' };
 
 /**
  * Rotates q and k, or in layers without RoPE neither; writes k and v to the cache. Binds the rope table, q, k cache, v
  * cache.
  */
-export function qkvEpilogue(shape: QkvShape, rotary = true): Epilogue {
+export function qkvEpilogue(shape: QkvPairShape, rotary = true): Epilogue {
   return {
     label: 'kernels/qkv',
     wgsl: [...rotaryLibraries(shape), wgsl],
@@ -34,9 +38,9 @@ export function qkvEpilogue(shape: QkvShape, rotary = true): Epilogue {
   };
 }
 
-/** The pieces behind put_pair of rotary_heads.wgsl. */
-export function rotaryLibraries({ kvType }: QkvShape): readonly string[] {
-  return [kvType === 'f16' ? kvF16 : kvF32, rotaryHeads];
+/** The pieces of put_pair and put_head. Those of q8 are in elementwise/rows_q8.ts. */
+export function rotaryLibraries({ kvType }: Pick<QkvPairShape, 'kvType'>): readonly string[] {
+  return [kvType === 'f16' ? kvF16 : kvF32, rotaryHeads, putPairs];
 }
 
 /** The constants of rotary_heads.wgsl. */
