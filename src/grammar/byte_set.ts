@@ -22,5 +22,6 @@ export function addRanges(set: ByteSet, ranges: readonly ByteRange[]): void {
 }
 
 export function meet(a: ByteSet, b: ByteSet): boolean {
-  return a.some((flag, byte) => flag !== 0 && b[byte] !== 0);
+  for (let byte = 0; byte < 256; byte++) if (a[byte] !== 0 && b[byte] !== 0) return true;
+  return false;
 }

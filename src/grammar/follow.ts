@@ -69,7 +69,8 @@ function undecidedRules(rules: RuleStates, firsts: FirstBytes, fuel: Fuel): numb
   return [...rules]
     .filter(([rule, states]) => {
       const after = follow.get(rule) ?? noBytes();
-      return states.some((state) => state.accepts && meet(after, bytesOf(state, firsts)));
+      const goesOn = ({ edges, calls }: State) => edges.length > 0 || calls.length > 0;
+      return states.some((state) => state.accepts && goesOn(state) && meet(after, bytesOf(state, firsts)));
     })
     .map(([rule]) => rule);
 }

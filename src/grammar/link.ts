@@ -223,7 +223,7 @@ function packed(table: Uint32Array, need: readonly number[], accepts: readonly b
   const nClasses = columns.length;
   const edges = new Uint32Array(nStates * nClasses);
   for (let state = 0; state < nStates; state++) {
-    for (const [id, c] of columns.entries()) edges[state * nClasses + id] = table[state * nCuts + c];
+    for (let id = 0; id < nClasses; id++) edges[state * nClasses + id] = table[state * nCuts + columns[id]];
   }
   const needs = new Uint8Array(4 * Math.ceil(nStates / 4));
   for (const [state, places] of need.entries()) {

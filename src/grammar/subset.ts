@@ -116,6 +116,10 @@ class InstructionSets {
   /** What can be reached without a byte. */
   closure(pcs: readonly number[]): InstructionSet {
     const { op, next, value } = this.program;
+    if (pcs.length === 1 && op[pcs[0]] === BYTE) {
+      this.fuel.spend(2);
+      return Int32Array.of(pcs[0]); // most states of a long literal
+    }
     this.visit++;
     const open = [...pcs];
     const set: number[] = [];
@@ -196,7 +200,9 @@ class InstructionSets {
 
   private undecidedCalls(set: InstructionSet): number[] {
     const { op, value } = this.program;
-    if (!set.some((pc) => op[pc] === CALL)) return [];
+    let nCalls = 0;
+    for (const pc of set) if (op[pc] === CALL) nCalls++;
+    if (nCalls === 0) return [];
     const callPcs = [...set].filter((pc) => op[pc] === CALL);
     const own = noBytes();
     for (const pc of set) if (op[pc] === BYTE) own.fill(1, value[pc] & 0xff, (value[pc] >> 8) + 1);

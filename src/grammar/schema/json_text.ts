@@ -104,7 +104,8 @@ export class JsonText {
 
   /** @param max null: without an end */
   string(min = 0, max: number | null = null): Node {
-    return sequence(QUOTE, repeat(this.character, min, max), QUOTE);
+    const write = () => sequence(QUOTE, repeat(this.character, min, max), QUOTE);
+    return max === null ? write() : this.book.once(`string of ${min} to ${max}`, write);
   }
 
   /** Any character, in any spelling. */

@@ -14,14 +14,16 @@ import { FORMATS } from './string_formats';
 
 const LENGTHS = ['minLength', 'maxLength'] as const;
 
-export function stringNode({ text }: SchemaContext, schema: JsonObject, { path }: Place): Node {
+export function stringNode({ text, book }: SchemaContext, schema: JsonObject, { path }: Place): Node {
   const min = countOf(schema, 'minLength', path, 0);
   const max = countOf(schema, 'maxLength', path, null);
   const keyword = 'pattern' in schema ? 'pattern' : 'format' in schema ? 'format' : null;
   if (keyword === null) return max !== null && min > max ? NEVER : text.string(min, max);
   for (const other of [...LENGTHS, 'format']) if (other in schema && other !== keyword) refuse(path, other, keyword);
-  const inner = parseRegex(patternOf(keyword, schema[keyword], path), text.characterOf, path, 'search');
-  return sequence(QUOTE, inner, QUOTE);
+  const pattern = patternOf(keyword, schema[keyword], path);
+  return book.once(`${keyword} ${schema[keyword]}`, () =>
+    sequence(QUOTE, parseRegex(pattern, text.characterOf, path, 'search'), QUOTE),
+  );
 }
 
 function patternOf(keyword: string, value: unknown, path: string): string {
