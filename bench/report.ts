@@ -52,6 +52,8 @@ export interface BenchRequest {
   step: StepAsked;
   /** Options of answers that decode measures beside greedy ones. Empty: greedy ones alone. */
   answer: GenerateOptions;
+  /** Decode answers inside a JSON schema, too. */
+  constrained: boolean;
   /** Decode by run-ahead, then by context. */
   sweep: boolean;
   /** Answers measured for a row of decode, prefill or sdk. */

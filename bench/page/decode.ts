@@ -14,6 +14,7 @@ import type {
   ShapeName,
 } from '../report';
 import type { Bench } from './bench';
+import { LISTS } from './made_up_words';
 import { profileKernels } from './profile_kernels';
 import { measureRoofline } from './roofline';
 import { seededPrompt } from './seeded_tokenizer';
@@ -72,10 +73,12 @@ export async function decodeSuite(bench: Bench): Promise<BenchResult> {
   return { suite: 'decode', quant, kv, roofline, rows, kernels };
 }
 
-function itinerary({ request: { shapes, context, runAhead, answer: given, sweep, quick } }: Bench): Group[] {
+function itinerary({ request }: Bench): Group[] {
+  const { shapes, context, runAhead, answer: given, sweep, quick } = request;
   const { runAheads, contexts } = quick ? QUICK_SWEEP : SWEEP;
   return shapes.flatMap((shape): Group[] => {
-    const answers = Object.keys(given).length > 0 ? [{}, given] : [{}];
+    const free = Object.keys(given).length > 0 ? [{}, given] : [{}];
+    const answers = request.constrained ? free.flatMap((each) => [each, { ...each, constraint: LISTS }]) : free;
     const askedFor = (depths: readonly RunAhead[]) =>
       depths.flatMap((depth) => answers.map((each): Asked => ({ runAhead: depth, answer: each })));
     const first = { shape, context, asked: askedFor(sweep ? runAheads : [runAhead]), profiled: true };

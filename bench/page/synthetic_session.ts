@@ -5,12 +5,15 @@ import type { EngineEvent, GenerateOptions, RunMetrics, TbtSummary, Usage } from
 import { generate } from '../../src/engine/worker/generate';
 import type { Session } from '../../src/engine/worker/session';
 import { InvalidRequestError, VivaceError } from '../../src/errors';
+import { compileConstraint } from '../../src/grammar/constraint';
 import type { ModelConfig } from '../../src/model/config/config';
 import { Llama } from '../../src/model/llama';
 import { checkStep } from '../../src/model/step/step_choice';
+import type { Tokenizer } from '../../src/text/tokenizer';
 import { decideStep } from '../../src/tune/step';
 import type { ModelBytes, Refusal, ShapeName } from '../report';
 import type { Bench } from './bench';
+import { withWords } from './made_up_words';
 import { seededTokenizer } from './seeded_tokenizer';
 import { checkFits, modelBytes, syntheticConfig } from './synthetic_config';
 import { syntheticWeights } from './synthetic_weights';
@@ -19,6 +22,8 @@ export interface SyntheticModel {
   config: ModelConfig;
   llama: Llama;
   session: Session;
+  /** Names what no other answer of the session needs: words, and an end. */
+  words: Tokenizer | null;
   /** The state of the loop for each set of options. Rounds in turns must not share one. */
   learned: Map<string, Session['runAhead']>;
 }
@@ -58,7 +63,7 @@ export async function openSynthetic(bench: Bench, name: ShapeName, contextLength
   await backend.warmUp();
   const { vocabSize } = config;
   const session = { backend, tokenizer: seededTokenizer(vocabSize), template: null, vocabSize, cachedIds: [] };
-  return { config, llama, session, learned: new Map() };
+  return { config, llama, session, words: null, learned: new Map() };
 }
 
 export function syntheticBytes(bench: Bench, name: ShapeName, contextLength: number): ModelBytes {
@@ -68,32 +73,33 @@ export function syntheticBytes(bench: Bench, name: ShapeName, contextLength: num
 
 /** One answer of exactly `maxTokens` tokens by the engine's own loop, greedy unless `given` says otherwise. */
 export async function answer(
-  { session, learned }: SyntheticModel,
+  model: SyntheticModel,
   prompt: string,
   maxTokens: number,
   given: GenerateOptions = {},
 ): Promise<Answer> {
+  const { session, learned } = model;
+  const { constraint, ...rest } = given;
   const watch = watchDecode(session);
-  const options = { maxTokens, temperature: 0, seed: 0, ...given, gpuTimes: true };
+  const options = { maxTokens, temperature: 0, seed: 0, ...rest, gpuTimes: true };
+  const obeyed = constraint && { automaton: compileConstraint(constraint).automaton, onlyCalls: false };
+  const { tokenizer } = session;
+  if (obeyed) session.tokenizer = model.words ??= withWords(tokenizer);
   const key = JSON.stringify(given);
   session.runAhead = learned.get(key);
   const ends: Extract<EngineEvent, { type: 'done' }>[] = [];
   let gpuMs: Answer['gpuMs'] = null;
+  const hear = (events: readonly EngineEvent[]) => {
+    for (const event of events) {
+      if (event.type === 'done') ends.push(event);
+      if (event.type === 'gpuTimes') gpuMs = event.gpuMs;
+    }
+  };
   try {
-    await generate(
-      session,
-      { prompt },
-      options,
-      (events) => {
-        for (const event of events) {
-          if (event.type === 'done') ends.push(event);
-          if (event.type === 'gpuTimes') gpuMs = event.gpuMs;
-        }
-      },
-      () => false,
-    );
+    await generate(session, { prompt }, options, hear, () => false, undefined, obeyed);
   } finally {
     watch.stop();
+    session.tokenizer = tokenizer;
     learned.set(key, session.runAhead);
   }
   const [{ metrics, usage, finishReason }] = ends;

@@ -121,6 +121,7 @@ const SUITES = {
       },
       sweep: { kind: 'switch', help: 'by run-ahead 1, 2, 4, 8 and auto, then by context 128, 1k, 4k, 16k and 32k' },
       rounds: { kind: 'whole', value: 'N', help: 'answers of each row, best and median are told (default 3)' },
+      constrained: { kind: 'switch', help: 'the same answers inside a JSON schema, too, in turns with free ones' },
     },
   },
   quality: {
@@ -272,6 +273,7 @@ function requestOf(suite: SuiteName, values: SuiteValues): CommandLine['request'
     step: values.step ?? 'auto',
     answer: suite === 'decode' ? optionsOf(ANSWER, values) : {},
     sweep: values.sweep === true,
+    constrained: values.constrained === true,
     steps: count('steps', values.steps ?? standard.steps),
     madeUp: values.model === undefined,
     rounds: count('rounds', values.rounds ?? standard.rounds),

@@ -48,6 +48,7 @@ test('decode and prefill: one model of synthetic weights, and the numbers of a r
     quant: 'q4',
     kv: 'f16',
     step: 'auto',
+    constrained: false,
     sweep: false,
   });
   expect(request).toMatchObject({ context: 512, tokens: 512, runAhead: 'auto', activations: 'auto', rounds: 3 });
@@ -67,6 +68,7 @@ test('decode and prefill: one model of synthetic weights, and the numbers of a r
     runAhead: 4,
     activations: 'q8',
     step: 'plain',
+    constrained: false,
     sweep: true,
     context: 7,
     tokens: 9,
