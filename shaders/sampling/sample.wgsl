@@ -117,7 +117,7 @@ fn filtered(use_k: bool, use_p: bool) -> Kept {
   var n = list_groups(listed_from);    // each has a candidate
   if (n <= LIST_SIZE) { n = build_list(listed_from, n); }
   let fits = n <= LIST_SIZE;
-  var listed = false;
+  var listed = fits && listed_from == 1u;    // all logits that are left, where a constraint refused the others
   var floor = 1u;
   // Twice the same: first weighing each candidate 1 for top-k, then with its probability for top-p.
   for (var stage = 0u; stage < 2u; stage++) {
@@ -130,7 +130,7 @@ fn filtered(use_k: bool, use_p: bool) -> Kept {
     }
     var in_list = 0u;
     if (fits) { in_list = weigh_list(n, floor, unit); }
-    var goal = sampling.top_k;
+    var goal = select(sampling.top_k, min(sampling.top_k, in_list), listed);
     if (by_mass) {
       let total = select(0x80000000u, in_list, listed);
       goal = clamp(u32(ceil(f32(total) * sampling.top_p)), 1u, total);

@@ -205,6 +205,17 @@ describe('edges', () => {
     }
   });
 
+  test('masked logits: as many are left as top-k keeps, one less, one more, and around the length of the list', async () => {
+    const sampler = await samplerFor(4096);
+    for (const left of [39, 40, 41, 511, 512, 513]) {
+      const random = normalLogits(4096, 2.5, seededRandom(left));
+      const logits = random.map((logit, i) => ((i * 1001) % 4096 < left ? logit : Number.NEGATIVE_INFINITY));
+      for (const settings of [{ topK: 40 }, { topP: 0.9 }, { topK: 600, topP: 0.7 }, STANDARD]) {
+        await expectSame(sampler, logits, { ...OFF, ...settings }, { first: 5, count: 2 });
+      }
+    }
+  });
+
   test('-Infinity is never drawn', async () => {
     const logits = normalLogits(vocabSize, 1, seededRandom(8));
     for (let i = 0; i < vocabSize; i += 2) logits[i] = Number.NEGATIVE_INFINITY;
