@@ -1,4 +1,5 @@
-// A vocabulary of made-up words and a constraint that no answer of a bench fulfills, for the speed of constrained answers.
+// A vocabulary of made-up words, and a constraint that no answer of a bench fulfills: for the speed of constrained
+// answers.
 
 import type { Constraint } from '../../src/grammar/constraint';
 import type { Tokenizer } from '../../src/text/tokenizer';

@@ -389,8 +389,11 @@ export type TokenizeResult = { ids: Uint32Array } | WorkerFailure;
 /** `isKept`: this browser keeps all of the model's files. `form`: of the model's answers, with a chat template. */
 export type LoadResult = { info: EngineInfo; form?: AnswerForm; isKept?: boolean } | WorkerFailure;
 
-/** Asks the page for a second worker that hashes the bytes sent through the port. False if there is none. */
-export type StartHasher = (port: MessagePort) => Promise<boolean>;
+/** What a worker that loads no model does for one that does: it hashes whole files, or works on pieces. */
+export type ThreadTask = 'hash' | 'pieces';
+
+/** Asks the page for a worker that does the task at the other end of the port. False if there is none. */
+export type StartThread = (port: MessagePort, task: ThreadTask) => Promise<boolean>;
 
 export interface WorkerApi {
   /** Answers at once. The handshake that tells a live worker from a blocked one. */
@@ -401,7 +404,7 @@ export interface WorkerApi {
     location: ModelLocation,
     options: LoadOptions,
     onProgress: (progress: LoadProgress) => unknown,
-    startHasher: StartHasher,
+    startThread: StartThread,
     before?: ArithmeticChoice,
   ): Promise<LoadResult>;
   cancelLoad(): void;
@@ -426,6 +429,8 @@ export interface WorkerApi {
   roofline(port: MessagePort): void;
   /** Hashes the bytes sent through the port (storage/source/hash_port). For a worker of its own that loads no model. */
   hash(port: MessagePort): void;
+  /** Works on kept pieces, until the port says that no more come (storage/cache/piece_threads). For such a worker. */
+  pieces(port: MessagePort): Promise<void>;
   /** Lists the models kept in this browser. */
   listCachedModels(): Promise<CachedModel[]>;
   deleteCachedModel(location: string): Promise<void>;

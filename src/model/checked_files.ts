@@ -24,8 +24,8 @@ function checkedTensor(file: string, tensor: TensorInfo): TensorInfo {
   const chunkBytes = (CHUNK / blockElements) * blockBytes;
   return {
     ...tensor,
-    async read(offset, length) {
-      const bytes = await tensor.read(offset, length);
+    async read(offset, length, into) {
+      const bytes = await tensor.read(offset, length, into);
       for (let at = 0; at < bytes.length; at += chunkBytes) {
         const values = dequantize(dtype, bytes.subarray(at, at + chunkBytes));
         const bad = values.findIndex((value) => !Number.isFinite(value));

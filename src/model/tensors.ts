@@ -188,11 +188,11 @@ function rowsOf(whole: TensorInfo, start: number, count: number, byteLength: num
     dtype: whole.dtype,
     shape: [count, ...whole.shape.slice(1)],
     byteLength,
-    async read(offset, length) {
+    async read(offset, length, into) {
       if (offset + length > byteLength) {
         throw new RangeError(`${whole.name}: bytes ${offset} to ${offset + length} of a view of ${byteLength}.`);
       }
-      return whole.read(start + offset, length);
+      return whole.read(start + offset, length, into);
     },
   };
 }

@@ -55,6 +55,8 @@ export class WeightBuilder {
   private readonly jobs = new Map<string, Job[]>();
   private readonly uploads: (() => void)[] = [];
   private readonly repacker: Repacker;
+  /** The rows on their way to the GPU. New memory for each chunk would cost as much as the copy. */
+  private rows: Uint8Array<ArrayBuffer> | null = null;
 
   constructor(
     private readonly gpu: Gpu,
@@ -152,6 +154,7 @@ export class WeightBuilder {
         if (this.gpu.failure) throw this.gpu.failure;
       }
     }
+    this.rows = null;
     for (const upload of this.uploads) upload();
     this.repacker.destroy();
   }
@@ -172,14 +175,15 @@ export class WeightBuilder {
     const stored = tensor.dtype;
     const rowBytes = tensor.byteLength / rows;
     const rowsPerChunk = Math.floor(this.repacker.stagingBytes / fileRowBytes(stored, matrix.cols));
+    this.rows ??= new Uint8Array(this.repacker.stagingBytes);
     // All rows are one run, unless each head is padded.
     for (let row0 = 0; row0 < rows; row0 += axis.stored) {
       for (let first = 0; first < axis.stored; first += rowsPerChunk) {
         const n = Math.min(rowsPerChunk, axis.stored - first);
-        const bytes = (await tensor.read((row0 + first) * rowBytes, n * rowBytes)) as Uint8Array<ArrayBuffer>;
+        const bytes = await tensor.read((row0 + first) * rowBytes, n * rowBytes, this.rows);
         const srcRow0 = paddedIndex(row0, axis) + first;
         const target: RepackTarget = { matrix, stored, srcRow0, rows: n, dstRow0, dstStride, rotaryDim, headDim };
-        await this.repacker.repack(padColumns(bytes, n, cols, columns), target);
+        await this.repacker.repack(padColumns(bytes as Uint8Array<ArrayBuffer>, n, cols, columns), target);
       }
     }
   }

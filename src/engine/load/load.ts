@@ -14,6 +14,7 @@ import { type ModelTensors, resolveTensors } from '../../model/tensors';
 import { hasPlainMatrix } from '../../model/weights';
 import { arrived } from '../../shared/part';
 import { openCache } from '../../storage/cache/cache';
+import type { StartPieceThread } from '../../storage/cache/piece_threads';
 import { resolveUrl } from '../../storage/hub/model_url';
 import { openModel } from '../../storage/model_file';
 import type { ModelFiles } from '../../storage/model_files';
@@ -56,20 +57,25 @@ export interface LoadedModel {
   stored?: { keeps: 'system' | 'all'; location: string; model: Promise<StoredModel | null> };
 }
 
+/** What other threads do for a load. Absent: the thread that loads does it. */
+export interface LoadThreads extends Pick<OpenOptions, 'createHasher'> {
+  startPieceThread?: StartPieceThread;
+}
+
 /** Loads the model at a location: opens its files, chooses a backend, and reads the weights while pipelines compile. */
 export async function loadModel(
   location: ModelLocation,
   given: LoadOptions,
   onProgress: (progress: LoadProgress) => unknown,
   signal: AbortSignal,
-  createHasher?: OpenOptions['createHasher'],
+  threads: LoadThreads = {},
   goesAlone?: AbortSignal,
   before?: ArithmeticChoice,
 ): Promise<LoadedModel> {
   const options = { ...resolveLoad(given, location), before };
   const place = typeof location === 'string' ? resolveUrl(location, options.hubUrl).href : location;
   const load = (attempt: Attempt, isSecond: boolean) =>
-    loadOnce(place, options, new LoadTracker(onProgress, goesAlone), signal, createHasher, attempt, isSecond);
+    loadOnce(place, options, new LoadTracker(onProgress, goesAlone), signal, threads, attempt, isSecond);
   const newAttempt = (): Attempt => ({ readBytes: 0, fetchedBytes: 0, isParsed: false });
   const first = newAttempt();
   try {
@@ -88,7 +94,7 @@ async function loadOnce(
   options: ResolvedLoad,
   tracker: LoadTracker,
   signal: AbortSignal,
-  createHasher: OpenOptions['createHasher'],
+  { createHasher, startPieceThread }: LoadThreads,
   attempt: Attempt,
   isSecond: boolean,
 ): Promise<LoadedModel> {
@@ -96,7 +102,10 @@ async function loadOnce(
   const onWarning = (warning: Warning) => void warnings.push(warning);
   const { cache: keeps, sha256 } = options;
   const checks = keeps === 'check';
-  const cache = keeps && typeof place === 'string' ? await openCache(place, onWarning, checks, tracker.waits) : null;
+  const cache =
+    keeps && typeof place === 'string'
+      ? await openCache(place, onWarning, checks, tracker.waits, startPieceThread)
+      : null;
   const ended = new AbortController(); // ends reading ahead together with the load
   const abort = () => ended.abort(signal.reason);
   signal.addEventListener('abort', abort);

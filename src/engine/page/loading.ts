@@ -9,19 +9,19 @@ import type {
   LoadProgress,
   LoadResult,
   ModelLocation,
-  StartHasher,
+  StartThread,
 } from '../protocol';
 import type { Connection } from './connection';
-import { HashThread } from './hash_thread';
 import { askToKeep } from './model_cache';
+import { Threads } from './threads';
 
 /** What a load needs, kept so that the model can be loaded again. */
 export interface LoadInput {
   location: ModelLocation;
   options: LoadOptions;
   workerUrl?: string;
-  /** Hashes in the worker that loads. */
-  hashesAlone?: boolean;
+  /** No threads beside the worker that loads. */
+  isAlone?: boolean;
   /** What the model ran in before it was lost. */
   before?: ArithmeticChoice;
 }
@@ -43,11 +43,11 @@ function callable<T extends (...given: never[]) => unknown>(callback: T, signal:
 /**
  * Loads the model in the worker of `connection`. Closes the connection after an error. An abort ends the wait at
  * once, and the worker when it has put its storage in order.
- * @throws the error of the load; `connection.lost`; HashThreadLost; the reason of `signal`
+ * @throws the error of the load; `connection.lost`; ThreadLost; the reason of `signal`
  */
 export async function loadIn(
   connection: Connection,
-  { location, options, workerUrl, hashesAlone, before }: LoadInput,
+  { location, options, workerUrl, isAlone, before }: LoadInput,
   onProgress: (progress: LoadProgress & { goOnAlone?(): void }) => unknown,
   signal: AbortSignal,
 ): Promise<EngineInfo> {
@@ -55,7 +55,8 @@ export async function loadIn(
   signal.throwIfAborted();
   const { worker } = connection;
   const over = new AbortController();
-  const hashing = new HashThread(workerUrl, signal);
+  const threads = new Threads(workerUrl, signal);
+  void connection.gone.then(() => threads.closeAll());
   const goOnAlone = () => void worker.goOnAlone();
   const report = (progress: LoadProgress) => {
     connection.hear();
@@ -66,12 +67,12 @@ export async function loadIn(
     cancel = () => reject(signal.reason);
     signal.addEventListener('abort', cancel);
   });
-  const start: StartHasher = async (port) => !hashesAlone && hashing.start(port);
+  const start: StartThread = async (port, task) => !isAlone && threads.start(port, task);
   const heard = (callback: (...given: never[]) => unknown) => callable(callback, over.signal) as never;
   const loading = worker.load(location, options, heard(report), heard(start), before) as Promise<LoadResult>;
   connection.isLoading = true;
   try {
-    const result = await Promise.race([connection.alive(loading), hashing.lost, canceled]);
+    const result = await Promise.race([connection.alive(loading), threads.lost, canceled]);
     if ('type' in result) {
       const error = fromFailure(result);
       if ('isPartMissing' in error) await connection.explain(error);
@@ -90,7 +91,7 @@ export async function loadIn(
   } finally {
     if (!signal.aborted) over.abort();
     connection.isLoading = false;
-    hashing.close();
+    threads.closeHashing();
     signal.removeEventListener('abort', cancel);
   }
 }

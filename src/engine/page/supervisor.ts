@@ -6,9 +6,9 @@ import type { AnswerForm } from '../../text/answer/answer_form';
 import type { Health } from '../health';
 import type { EngineInfo, LoadOptions, LoadProgress, Warning } from '../protocol';
 import { Connection } from './connection';
-import { HashThreadLost } from './hash_thread';
 import { type LoadInput, loadIn } from './loading';
 import { isHidden, onPhoneHidden } from './phone';
+import { ThreadLost } from './threads';
 import { wait } from './wait';
 
 const MINUTE_MS = 60_000;
@@ -79,7 +79,8 @@ export class Supervisor {
   private shortened: Warning | null = null;
   /** Keeps no conversations beside the cache any more, since memory ran out with some. */
   private spared: Warning | null = null;
-  private hashesAlone = false;
+  /** No threads beside the worker that loads: one of them has died. */
+  private loadsAlone = false;
   private hadGpu = false;
   private isPaused = false;
   /** Ends the search for a GPU, if one runs. */
@@ -176,7 +177,7 @@ export class Supervisor {
       } catch (thrown) {
         signal.throwIfAborted();
         const error = asTyped(thrown);
-        if (thrown instanceof HashThreadLost) this.hashesAlone = true;
+        if (thrown instanceof ThreadLost) this.loadsAlone = true;
         else if ('isPartMissing' in error && error === connection?.lost)
           continue; // the next one has all parts
         else if (isLoss(error, connection)) {
@@ -199,7 +200,7 @@ export class Supervisor {
   /** A load with the options of now. */
   private loadIn(connection: Connection, more: LoadOptions, onProgress: OnProgress, signal: AbortSignal) {
     connection.onLost = () => this.keepSecond(connection);
-    const { input, contextLength, hashesAlone, gone } = this;
+    const { input, contextLength, loadsAlone, gone } = this;
     this.gone = connection.gone.then(() => gone);
     const options = { ...input.options, ...more };
     if (contextLength !== undefined) options.contextLength = contextLength;
@@ -208,7 +209,7 @@ export class Supervisor {
     if (options.cache === 'check' && this.losses.length > 0) options.cache = true; // the version that runs
     // Answers go on with the arithmetic that they began with.
     const before = this.info?.arithmetic;
-    return loadIn(connection, { ...input, options, hashesAlone, before }, onProgress, signal);
+    return loadIn(connection, { ...input, options, isAlone: loadsAlone, before }, onProgress, signal);
   }
 
   /** True for a lasting error that comes of a GPU that is refused for a while: the model has run, or none is there. */
@@ -309,7 +310,7 @@ export class Supervisor {
       return true;
     } catch (thrown) {
       signal.throwIfAborted();
-      if (thrown instanceof HashThreadLost) this.hashesAlone = true;
+      if (thrown instanceof ThreadLost) this.loadsAlone = true;
       else if (isLoss(asTyped(thrown), next)) this.losses.push(Date.now());
       return false;
     }

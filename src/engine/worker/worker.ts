@@ -4,18 +4,20 @@ import { type Endpoint, transfer } from 'comlink';
 import { InvalidRequestError } from '../../errors';
 import { arrived } from '../../shared/part';
 import { deleteModel, listModels } from '../../storage/cache/cached_models';
+import { servePieces } from '../../storage/cache/piece_threads';
 import { inStores } from '../../storage/cache/watched_stores';
 import { type Hasher, portHasher, serveHasher } from '../../storage/source/hash_port';
 import type { OnTuneResult } from '../backend/backend';
 import { toFailure } from '../failure';
-import { type LoadedModel, loadModel } from '../load/load';
+import { type LoadedModel, type LoadThreads, loadModel } from '../load/load';
 import type {
   Embeddings,
   EngineEvent,
   LostMessage,
   PortMessages,
   Roofline,
-  StartHasher,
+  StartThread,
+  ThreadTask,
   TuneMessage,
   Warning,
   WorkerApi,
@@ -141,11 +143,16 @@ const idleWrite = idleWriter(() => {
 /** Size of a file that takes longer to hash than a worker takes to start. */
 const ELSEWHERE_BYTES = 32 * 2 ** 20;
 
-async function hasherElsewhere(size: number, startHasher: StartHasher): Promise<Hasher | null> {
-  if (size < ELSEWHERE_BYTES) return null;
+async function hasherElsewhere(size: number, startThread: StartThread): Promise<Hasher | null> {
+  const port = size < ELSEWHERE_BYTES ? null : await portOf('hash', startThread);
+  return port && portHasher(port);
+}
+
+/** A port to a thread of the page for this task, or null. */
+async function portOf(task: ThreadTask, startThread: StartThread): Promise<MessagePort | null> {
   const { port1, port2 } = new MessageChannel();
-  const isThere = await startHasher(transfer(port2, [port2])).catch(() => false);
-  return isThere ? portHasher(port1) : null;
+  const isThere = await startThread(transfer(port2, [port2]), task).catch(() => false);
+  return isThere ? port1 : null;
 }
 
 /** Takes a new lock for good and returns its name. Null if the browser has no locks, or refuses them to this origin. */
@@ -185,10 +192,13 @@ const api: WorkerApi = {
 
   holdLock,
 
-  async load(location, options, onProgress, startHasher, before) {
+  async load(location, options, onProgress, startThread, before) {
     try {
-      const createHasher = (size: number) => hasherElsewhere(size, startHasher);
-      const made = await loadModel(location, options, onProgress, loading.signal, createHasher, alone.signal, before);
+      const threads: LoadThreads = {
+        createHasher: (size) => hasherElsewhere(size, startThread),
+        startPieceThread: () => portOf('pieces', startThread),
+      };
+      const made = await loadModel(location, options, onProgress, loading.signal, threads, alone.signal, before);
       const { parking } = made.session.backend;
       const branches = parking && new Branches(parking, made.info.kvBudgetBytes ?? 0);
       turns.most = branches ? (made.info.maxConcurrent ?? 1) : 1;
@@ -265,6 +275,7 @@ const api: WorkerApi = {
   },
 
   hash: serveHasher,
+  pieces: (port) => servePieces(port),
 
   listCachedModels: () => inStores(listModels, []),
 

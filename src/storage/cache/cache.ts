@@ -8,6 +8,8 @@ import type { Presence } from './manifest_store';
 import { ModelRecord } from './model_record';
 import { PieceKeeper } from './piece_keeper';
 import { toHex } from './piece_store';
+import { type StartPieceThread, workInThreads } from './piece_threads';
+import { workHere } from './piece_work';
 import { openStores, type Stores } from './stores';
 import { TabWaits } from './tab_waits';
 import { describeFull, describeTrouble, troubleCode } from './trouble';
@@ -25,11 +27,13 @@ export async function openCache(
   onWarning: OnCacheWarning,
   checksServer = false,
   waits?: TabWaits,
+  startThread?: StartPieceThread,
 ): Promise<ModelCache | null> {
   if (!/^https?:/i.test(location)) return null;
   try {
     const stores = await openStores();
-    return await ModelCache.open(location, stores, onWarning, checksServer, waits).catch(() => null); // told already
+    const opening = ModelCache.open(location, stores, onWarning, checksServer, waits, startThread);
+    return await opening.catch(() => null); // told already
   } catch (error) {
     onWarning({ code: troubleCode(error), message: describeTrouble(error) });
     return null;
@@ -57,9 +61,12 @@ export class ModelCache {
     /** Compares the cached files with the server's, even when the model is complete. */
     readonly checksServer: boolean,
     private readonly waits: TabWaits,
+    startThread?: StartPieceThread,
   ) {
-    this.stores = watched(stores, (error) => this.tell(error));
-    this.pieces = new PieceKeeper(this.stores.pieces);
+    const tell = (error: unknown) => this.tell(error);
+    this.stores = watched(stores, tell);
+    const here = workHere(this.stores.pieces);
+    this.pieces = new PieceKeeper(this.stores.pieces, startThread ? workInThreads(here, startThread, tell) : here);
     this.record = new ModelRecord(location, this.stores, this.pieces, waits);
   }
 
@@ -70,8 +77,9 @@ export class ModelCache {
     onWarning: OnCacheWarning,
     checksServer = false,
     waits = new TabWaits(),
+    startThread?: StartPieceThread,
   ): Promise<ModelCache> {
-    const cache = new ModelCache(location, stores, onWarning, checksServer, waits);
+    const cache = new ModelCache(location, stores, onWarning, checksServer, waits, startThread);
     await cache.record.open(checksServer);
     try {
       cache.presence = await cache.stores.manifests.join(location);
@@ -118,6 +126,7 @@ export class ModelCache {
   /** Ends the load, successful or not, after storing what is in progress. Never throws. */
   async close(): Promise<void> {
     await this.flush();
+    await this.pieces.end();
     await this.warning;
     this.presence.leave();
   }

@@ -1,7 +1,8 @@
 // Writes and reads the pieces of one load. Writing ends when the browser refuses; reading checks the content's hash.
 
 import { LateError } from '../../shared/with_timeout';
-import { type PieceStore, pieceName } from './piece_store';
+import type { PieceStore } from './piece_store';
+import type { PieceWork } from './piece_work';
 
 export class PieceKeeper {
   /** True until the browser refuses a write. */
@@ -14,7 +15,10 @@ export class PieceKeeper {
   readonly used = new Set<string>();
   private readonly writing = new Set<Promise<void>>();
 
-  constructor(private readonly store: PieceStore) {}
+  constructor(
+    private readonly store: PieceStore,
+    private readonly work: PieceWork,
+  ) {}
 
   /** Stores a piece and passes its name, or null when refused, before `settle` resolves. Never throws. */
   keep(bytes: Uint8Array<ArrayBuffer>, onKept: (name: string | null) => void): Promise<void> {
@@ -31,13 +35,19 @@ export class PieceKeeper {
   }
 
   private async write(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-    const name = await pieceName(bytes);
+    const name = await this.work.name(bytes);
     this.wanted.add(name);
     this.used.add(name);
     if (this.bad.has(name)) await this.remove(name); // a store leaves a file of this name and size as it is
-    await this.store.write(name, bytes);
+    await this.work.write(name, bytes);
     this.bad.delete(name);
     return name;
+  }
+
+  /** Ends the work after what is in progress. Nothing is read or kept from then on. */
+  async end(): Promise<void> {
+    await this.settle();
+    this.work.end();
   }
 
   /** Waits for writes in progress. Never throws. */
@@ -50,17 +60,17 @@ export class PieceKeeper {
    * does not return in time is not bad: the next load may read it.
    */
   async read(name: string, length: number): Promise<Uint8Array<ArrayBuffer> | null> {
-    let bytes: Uint8Array<ArrayBuffer> | null = null;
+    let piece: Awaited<ReturnType<PieceWork['read']>> = null;
     try {
-      bytes = await this.store.read(name);
+      piece = await this.work.read(name);
     } catch (error) {
       if (error instanceof LateError) return null;
     }
-    if (bytes?.length === length && (await pieceName(bytes)) === name) {
+    if (piece?.bytes.length === length && piece.found === name) {
       this.used.add(name);
-      return bytes;
+      return piece.bytes;
     }
-    if (bytes) await this.remove(name);
+    if (piece) await this.remove(name);
     this.bad.add(name);
     return null;
   }

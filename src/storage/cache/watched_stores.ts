@@ -5,7 +5,7 @@ import { LateError, withTimeout } from '../../shared/with_timeout';
 import { openStores, type Stores } from './stores';
 
 /** Longest wait for a piece of some megabytes. */
-const PIECE_MS = 10_000;
+export const PIECE_MS = 10_000;
 /** Longest wait for the names of all pieces, of which there may be thousands. */
 const LIST_MS = 20_000;
 /** Longest wait for the database, and for an answer about a lock. */

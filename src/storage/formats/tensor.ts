@@ -46,8 +46,8 @@ export interface TensorInfo {
   /** Row-major, outermost dimension first: (rows, columns) of a matrix. The reverse of a GGUF's ne. */
   readonly shape: readonly number[];
   readonly byteLength: number;
-  /** Exactly `length` bytes from `offset`, both in bytes from the tensor's start. Throws as ByteSource.read. */
-  read(offset: number, length: number): Promise<Uint8Array>;
+  /** As ByteSource.read, from byte `offset` of the tensor on. */
+  read(offset: number, length: number, into?: Uint8Array): Promise<Uint8Array>;
 }
 
 /**
@@ -92,9 +92,9 @@ export function tensorAt(
     dtype,
     shape,
     byteLength,
-    async read(offset, length) {
+    async read(offset, length, into) {
       checkRange(`${source.name}, tensor ${quoted(name)}`, byteLength, offset, length);
-      return source.read(start + offset, length);
+      return source.read(start + offset, length, into);
     },
   };
 }

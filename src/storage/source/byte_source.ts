@@ -12,11 +12,12 @@ export interface ByteSource {
   /** Length of the file in bytes. */
   readonly size: number;
   /**
-   * Exactly `length` bytes from `offset`, in memory that belongs to the caller.
+   * Exactly `length` bytes from `offset`, in memory that belongs to the caller: that of `into`, which is as long or
+   * longer, or new memory.
    * @throws ModelFileError if the range lies outside the file or the file cannot be read any more
    * @throws ModelFetchError if the network or the server fails
    */
-  read(offset: number, length: number): Promise<Uint8Array>;
+  read(offset: number, length: number, into?: Uint8Array): Promise<Uint8Array>;
 }
 
 /**

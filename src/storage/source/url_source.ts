@@ -60,11 +60,11 @@ async function openSource(
   return {
     name,
     size,
-    async read(offset, length) {
+    async read(offset, length, into) {
       checkRange(name, size, offset, length);
       try {
         options.signal?.throwIfAborted();
-        return await windows.read(offset, length);
+        return await windows.read(offset, length, into);
       } catch (error) {
         await cache?.flush(); // the next load finds the bytes fetched so far
         throw error;

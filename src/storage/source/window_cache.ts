@@ -56,10 +56,10 @@ export class WindowCache {
     for (const [index, { settled }] of this.windows) if (settled) this.windows.delete(index);
   }
 
-  /** A copy of `length` bytes from `offset`, a range that the caller has checked. */
-  async read(offset: number, length: number): Promise<Uint8Array> {
+  /** A copy of `length` bytes from `offset`, a range that the caller has checked, in `into` or in new memory. */
+  async read(offset: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
     this.pool?.use(this);
-    const out = new Uint8Array(length);
+    const out = into?.subarray(0, length) ?? new Uint8Array(length);
     let done = 0;
     while (done < length) {
       const index = Math.floor((offset + done) / this.windowBytes);
