@@ -67,8 +67,10 @@ function describe(name: string, run: Run): string {
   const { page, workers, resident } = run.peaks;
   const rate = run.bytes / 1e6 / run.weightsSeconds;
   const speed = `weights at ${rate.toFixed(0)} MB/s, ${megabytes(run.cachedBytes)} from storage`;
+  const [first, second] = run.ttftMs.map((ms) => ms.toFixed(0));
   return [
-    `${name}: ${run.seconds.toFixed(1)} s, ${speed}`,
+    `${name}: ${run.seconds.toFixed(2)} s, ${speed}`,
+    `  first token after another ${first} ms, of a second answer after ${second} ms`,
     `  peak heap   worker ${heapText(workers)}, page ${heapText(page)}`,
     resident
       ? `  resident    renderer ${megabytes(resident.renderer)}, GPU ${megabytes(resident.gpu)}, whole browser ${megabytes(resident.all)}`

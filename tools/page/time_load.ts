@@ -8,7 +8,9 @@ export interface LoadRequest {
 }
 
 export interface TimedLoad {
+  /** Until the model is ready, and from there until the first token of a first and of a second answer. */
   seconds: number;
+  ttftMs: number[];
   weightsSeconds: number;
   cachedBytes: number;
   warnings: EngineInfo['warnings'];
@@ -17,18 +19,40 @@ export interface TimedLoad {
   bytes: number;
 }
 
+const CONTEXT = 64;
+/** Of the made-up model, whose tokens are bytes. */
+const PROMPT_TOKENS = 32;
+
+/** Milliseconds from the question for an answer to its first token. */
+async function firstToken(engine: Engine, letter: string): Promise<number> {
+  const asked = performance.now();
+  for await (const event of engine.complete(letter.repeat(PROMPT_TOKENS), { maxTokens: 2, temperature: 0 })) {
+    if (event.type === 'token') return performance.now() - asked;
+  }
+  return Number.NaN;
+}
+
 export async function timeLoad({ model: asked, load }: LoadRequest): Promise<TimedLoad> {
   const started = performance.now();
   let cachedBytes = 0;
   const engine = await Engine.load(asked, {
     ...load,
-    contextLength: 64,
+    contextLength: CONTEXT,
     onProgress: (progress) => {
       cachedBytes = progress.cachedBytes ?? 0;
     },
   });
   const seconds = (performance.now() - started) / 1000;
   const { loadMs, warnings, adapter, model } = engine.info;
+  const ttftMs = [await firstToken(engine, 'a'), await firstToken(engine, 'b')];
   await engine.unload();
-  return { seconds, weightsSeconds: loadMs.weights / 1000, cachedBytes, warnings, adapter, bytes: model.fileBytes };
+  return {
+    seconds,
+    ttftMs,
+    weightsSeconds: loadMs.weights / 1000,
+    cachedBytes,
+    warnings,
+    adapter,
+    bytes: model.fileBytes,
+  };
 }

@@ -36,6 +36,7 @@ class Retryable extends Error {
   }
 }
 
+/** Gets the next bytes of a body. Their memory is used again once it, or its promise, is done. */
 type OnChunk = (chunk: Uint8Array<ArrayBuffer>) => void | Promise<void>;
 
 /** A response whose body is read chunk by chunk. */
@@ -156,11 +157,12 @@ function openConnection(url: string, { stallMs }: HttpTuning, user?: AbortSignal
 }
 
 async function readBody(response: Response, { wait, finish, discard }: Connection, onChunk: OnChunk): Promise<void> {
-  const reader = response.body?.getReader();
-  if (!reader) return finish();
+  const { body } = response;
+  if (!body) return finish();
+  const read = chunkReader(body);
   try {
     for (;;) {
-      const part = await wait(reader.read());
+      const part = await wait(read());
       if (part.done) return finish();
       await onChunk(part.value);
     }
@@ -168,6 +170,29 @@ async function readBody(response: Response, { wait, finish, discard }: Connectio
     discard();
     throw error;
   }
+}
+
+/** Most bytes of a chunk. */
+const CHUNK_BYTES = 2 ** 20;
+
+/**
+ * Reads a body chunk by chunk into one buffer, so that chunks are no garbage, which a fast server would fill memory
+ * with. In browsers without byte streams, every chunk has a buffer of its own.
+ */
+function chunkReader(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
+  let reader: ReadableStreamBYOBReader;
+  try {
+    reader = body.getReader({ mode: 'byob' });
+  } catch {
+    const plain = body.getReader();
+    return () => plain.read();
+  }
+  let buffer = new ArrayBuffer(CHUNK_BYTES);
+  return async () => {
+    const part = await reader.read(new Uint8Array(buffer));
+    if (part.value) buffer = part.value.buffer;
+    return part;
+  };
 }
 
 /** The result of `work`. Rejects when the signal aborts, which some pending bodies ignore. */
