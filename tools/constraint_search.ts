@@ -1,31 +1,57 @@
 // `npm run constraint-search -- --schemas N`: draws documents from random JSON schemas and asks ajv whether each one is
-// valid. `npm test` runs a fixed share of it. With `--answers N`: answers of the storyteller on the CPU instead. Exit
-// code 1 where one is wrong.
+// valid. `npm test` runs a fixed share of it. With `--answers N`: answers of the storyteller on the CPU instead. With
+// `--hostile N`: constraints that mean harm, each of which has to be compiled or refused within a second of CPU time.
+// Exit code 1 where one is wrong.
 
 import { constrainedAnswers } from '../test/engine/constrained_answers';
 import { drawDocuments } from '../test/grammar/draws';
+import { compileHostile } from '../test/grammar/hostile_search';
 import { runTool } from './lib/terminal';
 
 const FLAGS = {
   schemas: { kind: 'whole', value: 'N', help: 'how many schemas (default 10000)' },
   documents: { kind: 'whole', value: 'N', help: 'documents of each schema (default 5)' },
   answers: { kind: 'whole', value: 'N', help: 'answers of the storyteller at temperature 1, instead of schemas' },
-  seed: { kind: 'whole', value: 'N', help: 'seed of the first schema or answer (default 0)' },
+  hostile: { kind: 'whole', value: 'N', help: 'hostile constraints, instead of schemas' },
+  seed: { kind: 'whole', value: 'N', help: 'seed of the first schema, answer or constraint (default 0)' },
 } as const;
 
 /** Schemas between two lines of output. */
 const ROUND = 500;
 
-await runTool('npm run constraint-search --', FLAGS, async ({ schemas = 10_000, documents = 5, answers, seed = 0 }) => {
-  const nWrong = answers === undefined ? searchSchemas(schemas, documents, seed) : await searchAnswers(answers, seed);
-  if (nWrong > 0) process.exitCode = 1;
+await runTool('npm run constraint-search --', FLAGS, async (given) => {
+  const { schemas = 10_000, documents = 5, answers, hostile, seed = 0 } = given;
+  const search = () => {
+    if (answers !== undefined) return searchAnswers(answers, seed);
+    return hostile === undefined ? searchSchemas(schemas, documents, seed) : searchHostile(hostile, seed);
+  };
+  if ((await search()) > 0) process.exitCode = 1;
 });
+
+const seedsOf = (first: number, n: number) => Array.from({ length: n }, (_, i) => first + i);
+
+function searchHostile(constraints: number, seed: number): number {
+  const cpuMs = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  };
+  let nWrong = 0;
+  for (let done = 0; done < constraints; done += ROUND) {
+    const n = Math.min(ROUND, constraints - done);
+    const { compiled, refused, wrong, slowest } = compileHostile(seedsOf(seed + done, n), cpuMs);
+    nWrong += wrong.length + (slowest.ms > 1000 ? 1 : 0);
+    const last = `seed ${slowest.seed} took ${Math.round(slowest.ms)} ms`;
+    console.log(`${done + n} constraints: ${compiled} compiled, ${refused} refused, ${wrong.length} wrong; ${last}`);
+    for (const one of wrong) console.log(`  wrong: ${one}`);
+  }
+  return nWrong;
+}
 
 function searchSchemas(schemas: number, documents: number, seed: number): number {
   let drawn = 0;
   let nWrong = 0;
   for (let done = 0; done < schemas; done += ROUND) {
-    const seeds = Array.from({ length: Math.min(ROUND, schemas - done) }, (_, i) => seed + done + i);
+    const seeds = seedsOf(seed + done, Math.min(ROUND, schemas - done));
     const counts = drawDocuments(seeds, documents);
     drawn += counts.documents;
     nWrong += counts.wrong.length;
@@ -40,7 +66,7 @@ async function searchAnswers(answers: number, seed: number): Promise<number> {
   let done = 0;
   let nTokens = 0;
   let nWrong = 0;
-  for await (const { text, tokens, wrong } of constrainedAnswers(Array.from({ length: answers }, (_, i) => seed + i))) {
+  for await (const { text, tokens, wrong } of constrainedAnswers(seedsOf(seed, answers))) {
     done++;
     nTokens += tokens;
     if (wrong !== null) {

@@ -17,8 +17,16 @@ export function addAll(set: ByteSet, added: ByteSet): boolean {
   return isNew;
 }
 
-export function addRanges(set: ByteSet, ranges: readonly ByteRange[]): void {
-  for (const [first, last] of ranges) set.fill(1, first, last + 1);
+/** Adds all bytes of the ranges. True where one of them is new. */
+export function addRanges(set: ByteSet, ranges: readonly ByteRange[]): boolean {
+  let isNew = false;
+  for (const [first, last] of ranges) {
+    for (let b = first; b <= last; b++) {
+      isNew ||= set[b] === 0;
+      set[b] = 1;
+    }
+  }
+  return isNew;
 }
 
 export function meet(a: ByteSet, b: ByteSet): boolean {

@@ -43,8 +43,9 @@ export interface ConstrainedAnswer {
 
 /** @throws ConstraintError for what cannot be enforced, is malformed, or takes too much */
 export function compileConstraint(constraint: Constraint): CompiledConstraint {
-  const { grammar, warnings } = documentOf(constraint);
-  return { automaton: compileGrammar(grammar), warnings };
+  const fuel = new Fuel();
+  const { grammar, warnings } = documentOf(constraint, fuel);
+  return { automaton: compileGrammar(grammar, fuel), warnings };
 }
 
 /**
@@ -53,7 +54,7 @@ export function compileConstraint(constraint: Constraint): CompiledConstraint {
  */
 export function compileAnswer(asked: ConstrainedAnswer): CompiledConstraint {
   const { constraint, form, tools, isForced } = asked;
-  const document = constraint === undefined ? null : documentOf(constraint);
+  const document = constraint === undefined ? null : documentOf(constraint, new Fuel());
   const compile = (isFree: AskedAnswer['isFree']): CompiledConstraint => {
     const fuel = new Fuel();
     const { grammar, warnings } = answerGrammar(
@@ -103,9 +104,9 @@ function refusalOf(form: AnswerForm, tool: ToolForm, fuel: Fuel): { tool: ToolFo
   }
 }
 
-function documentOf(constraint: Constraint): { grammar: Grammar; warnings: readonly string[] } {
+function documentOf(constraint: Constraint, fuel: Fuel): { grammar: Grammar; warnings: readonly string[] } {
   check(constraint);
-  if (constraint.kind === 'json_schema') return schemaGrammar(constraint.schema, constraint);
+  if (constraint.kind === 'json_schema') return schemaGrammar(constraint.schema, constraint, fuel);
   return { grammar: grammarOf(constraint), warnings: [] };
 }
 

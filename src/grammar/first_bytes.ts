@@ -26,8 +26,7 @@ export function firstBytes(grammar: Grammar, fuel: Fuel): FirstBytes {
   settle(grammar, fuel, (node, rule) => {
     let isNew = false;
     eachFirst(node, isNullable, fuel, (leaf) => {
-      const bytes = leaf.kind === 'call' ? first[leaf.rule] : leafBytes(leaf);
-      if (addAll(first[rule], bytes)) isNew = true;
+      if (addLeaf(first[rule], leaf, first)) isNew = true;
     });
     return isNew;
   });
@@ -48,11 +47,13 @@ function settle(grammar: Grammar, fuel: Fuel, change: (node: Node, rule: number)
 
 type Leaf = Extract<Node, { kind: 'byte' | 'literal' | 'call' }>;
 
-function leafBytes(leaf: Exclude<Leaf, { kind: 'call' }>): ByteSet {
-  const set = noBytes();
-  if (leaf.kind === 'byte') addRanges(set, leaf.ranges);
-  else set[leaf.bytes[0]] = 1;
-  return set;
+/** Adds the first bytes of a leaf. True where one of them is new. */
+function addLeaf(set: ByteSet, leaf: Leaf, first: readonly ByteSet[]): boolean {
+  if (leaf.kind === 'call') return addAll(set, first[leaf.rule]);
+  if (leaf.kind === 'byte') return addRanges(set, leaf.ranges);
+  const isNew = set[leaf.bytes[0]] === 0;
+  set[leaf.bytes[0]] = 1;
+  return isNew;
 }
 
 function mayBeEmpty(node: Node, isNullable: readonly boolean[]): boolean {

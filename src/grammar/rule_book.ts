@@ -2,11 +2,14 @@
 
 import { ConstraintError } from '../errors';
 import { call, EMPTY, type Grammar, type Node, type Rule } from './grammar';
-import { MAX_RULES } from './limits';
+import { Fuel, MAX_RULES } from './limits';
 
 export class RuleBook {
   private readonly rules: Rule[] = [];
   private readonly shared = new Map<string, number>();
+
+  /** @param fuel for work that is done while rules are collected */
+  constructor(readonly fuel = new Fuel()) {}
 
   /** A call of a new rule, whose text `define` gives. */
   reserve(name: string): number {

@@ -113,8 +113,11 @@ class InstructionSets {
     private readonly fuel: Fuel,
   ) {}
 
-  /** What can be reached without a byte. */
-  closure(pcs: readonly number[]): InstructionSet {
+  /**
+   * What can be reached without a byte.
+   * @param opened calls that are written out, beside those that always are
+   */
+  closure(pcs: readonly number[], opened?: ReadonlySet<number>): InstructionSet {
     const { op, next, value } = this.program;
     if (pcs.length === 1 && op[pcs[0]] === BYTE) {
       this.fuel.spend(2);
@@ -129,7 +132,7 @@ class InstructionSets {
       this.visits[pc] = this.visit;
       if (op[pc] === SPLIT) {
         open.push(next[pc], value[pc]);
-      } else if (op[pc] === CALL && this.inPlace.has(value[pc])) {
+      } else if (op[pc] === CALL && (this.inPlace.has(value[pc]) || opened?.has(pc))) {
         open.push(this.copyOf(pc));
       } else {
         set.push(pc);
@@ -141,10 +144,12 @@ class InstructionSets {
 
   /** The set, with every call written out that one byte does not decide. */
   decided(set: InstructionSet): InstructionSet {
+    const opened = new Set<number>(); // a part that may be empty, repeated, leads back to its call
     for (let now = set; ; ) {
-      const undecided = new Set(this.undecidedCalls(now));
-      if (undecided.size === 0) return now;
-      now = this.closure([...now.filter((pc) => !undecided.has(pc)), ...[...undecided].map((pc) => this.copyOf(pc))]);
+      const undecided = this.undecidedCalls(now);
+      if (undecided.length === 0) return now;
+      for (const pc of undecided) opened.add(pc);
+      now = this.closure([...now], opened);
     }
   }
 

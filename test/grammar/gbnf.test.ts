@@ -33,6 +33,12 @@ const CASES: readonly [name: string, source: string, taken: readonly string[], r
   ['rules in any order', 'x ::= "1"\nroot ::= y x\ny-2_z ::= "3"\ny ::= y-2_z', ['31'], ['13']],
   ['itself', 'root ::= "(" root? ")"', ['()', '((()))'], ['(', '())']],
   ['rules that begin alike', 'root ::= a "x" | b "y"\na ::= [0-9]+\nb ::= [0-9]+ "z"', ['12x', '1zy'], ['1y', '12zx']],
+  [
+    'rules that may be empty, repeated',
+    'root ::= (a | "b" | c)+ "d"\na ::= "c"?\nc ::= "c" "e"? | ',
+    ['d', 'bd', 'cbcd', 'ceccbd'],
+    ['', 'cb', 'ed', 'dd'],
+  ],
   ['a rule that ends as its caller goes on', 'root ::= a "ab"\na ::= "a"*', ['ab', 'aaab'], ['a', 'aa']],
 ];
 

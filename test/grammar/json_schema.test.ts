@@ -291,6 +291,12 @@ describe('refused', () => {
 
   test.each([
     ['no schema', 3],
+    ['a number that JSON has not', { const: 1n }],
+    ['a function', () => true],
+    [
+      'a getter that throws',
+      { properties: Object.defineProperty({}, 'a', { enumerable: true, get: () => caught(() => 0) }) },
+    ],
     ['an unknown type', { type: 'text' }],
     ['no types', { type: [] }],
     ['an enum that is no list', { enum: 'a' }],

@@ -27,7 +27,7 @@ export interface AnswerGrammar {
 
 /** @throws ConstraintError for a schema that is not enforced */
 export function answerGrammar(asked: AskedAnswer, fuel: Fuel): AnswerGrammar {
-  const book = new RuleBook();
+  const book = new RuleBook(fuel);
   const root = book.reserve('the answer');
   const warnings = new Set<string>();
   const { form, tools, document } = asked;

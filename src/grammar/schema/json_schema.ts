@@ -4,14 +4,15 @@
 import { ConstraintError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
 import { call, choice, type Grammar, NEVER, type Node } from '../grammar';
-import { MAX_DEPTH } from '../limits';
+import { Fuel, MAX_DEPTH } from '../limits';
 import { RuleBook } from '../rule_book';
 import { shown } from '../shown';
 import { arrayNode } from './array';
 import type { SchemaContext } from './context';
 import { ANY, JsonText, type Layout } from './json_text';
-import { checkSize, type Place, refuseBeside, saysNothing, typesOf } from './keywords';
+import { type Place, refuseBeside, saysNothing, typesOf } from './keywords';
 import { objectNode } from './object';
+import { plainSchema } from './plain';
 import { resolve } from './reference';
 import { integerNode, numberNode, stringNode } from './scalar';
 
@@ -36,10 +37,13 @@ export interface SchemaOptions {
  * @param schema untrusted JSON
  * @throws ConstraintError for a keyword that is not enforced, a malformed value, and beyond limits.ts
  */
-export function schemaGrammar(schema: unknown, { layout = 'free', open = false }: SchemaOptions = {}): SchemaGrammar {
-  checkSize(schema);
-  const book = new RuleBook();
-  const warnings = new Compiler(book, schema, layout, open).compile();
+export function schemaGrammar(
+  schema: unknown,
+  { layout = 'free', open = false }: SchemaOptions = {},
+  fuel = new Fuel(),
+): SchemaGrammar {
+  const book = new RuleBook(fuel);
+  const warnings = new Compiler(book, plainSchema(schema), layout, open).compile();
   return { grammar: book.grammar(), warnings };
 }
 
@@ -52,8 +56,7 @@ export function schemaRule(
   schema: unknown,
   { layout = 'free', open = false }: SchemaOptions = {},
 ): { readonly node: Node; readonly warnings: readonly string[] } {
-  checkSize(schema);
-  const compiler = new Compiler(book, schema, layout, open);
+  const compiler = new Compiler(book, plainSchema(schema), layout, open);
   return { node: call(compiler.rule), warnings: compiler.compile() };
 }
 
@@ -64,6 +67,9 @@ export function jsonObjectGrammar(layout: Layout = 'free'): Grammar {
   book.define(root, new JsonText(book, layout).anyObject);
   return book.grammar();
 }
+
+/** What a subschema takes beside its rules. */
+const WORK_PER_SCHEMA = 100;
 
 class Compiler implements SchemaContext {
   readonly text: JsonText;
@@ -96,6 +102,7 @@ class Compiler implements SchemaContext {
 
   node(schema: unknown, place: Place): Node {
     const { path, depth } = place;
+    this.book.fuel.spend(WORK_PER_SCHEMA);
     if (depth > MAX_DEPTH) {
       throw new ConstraintError(
         path,

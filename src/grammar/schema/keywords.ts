@@ -1,8 +1,7 @@
 // The keywords of a schema: which ones are enforced, which ones say nothing about the document, and their types.
 
 import { ConstraintError } from '../../errors';
-import { isJsonObject, type JsonObject } from '../../shared/json_object';
-import { MAX_TEXT } from '../limits';
+import type { JsonObject } from '../../shared/json_object';
 import { shown } from '../shown';
 
 /** Where a subschema stands. */
@@ -41,7 +40,6 @@ const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
   null: [],
 };
 const ALL_TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null'];
-const MAX_NESTING = 128;
 
 /** Whether a schema fits every value. */
 export function saysNothing(schema: JsonObject): boolean {
@@ -101,24 +99,4 @@ export function countOf<T>(schema: JsonObject, keyword: string, path: string, ab
     `The ${keyword} of the schema's ${shown(path)} is not a whole number from 0.`,
     keyword,
   );
-}
-
-/** Refuses a schema that is too long or too deep, before anything else reads it. */
-export function checkSize(schema: unknown): void {
-  let size = 0;
-  const open: { value: unknown; depth: number }[] = [{ value: schema, depth: 0 }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value, depth } = next;
-    const inner = Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
-    const keys = isJsonObject(value) ? Object.keys(value) : [];
-    size += typeof value === 'string' ? value.length + 2 : 2;
-    size += keys.reduce((sum, key) => sum + key.length + 3, 0);
-    if (size + 2 * inner.length > MAX_TEXT) {
-      throw new ConstraintError('#', `The schema is longer than ${MAX_TEXT} letters. Use a smaller one.`);
-    }
-    if (depth > MAX_NESTING) {
-      throw new ConstraintError('#', `The schema is nested deeper than ${MAX_NESTING} levels. Flatten it.`);
-    }
-    for (const one of inner) open.push({ value: one, depth: depth + 1 });
-  }
 }

@@ -9,6 +9,9 @@ import type { SchemaContext } from './context';
 import { QUOTE } from './json_text';
 import { type Place, refuse } from './keywords';
 
+/** What a letter takes that has to be told from all others. */
+const WORK_PER_LETTER = 100;
+
 /** Longest key that an open object has to tell from others, in code points. */
 const MAX_KEY = 256;
 
@@ -79,6 +82,7 @@ function keyBut({ book, text }: SchemaContext, names: readonly string[], path: s
         'additionalProperties',
       );
     }
+    book.fuel.spend(WORK_PER_LETTER * codes.length);
     let at = nodes[0];
     for (const code of codes) {
       const next = at.next.get(code) ?? { next: new Map(), isName: false };

@@ -12,6 +12,9 @@ import { countOf, type Place, refuse } from './keywords';
 import { type Bound, numberBetween } from './number_range';
 import { FORMATS } from './string_formats';
 
+/** What the digits of a number between bounds take. */
+const WORK_PER_RANGE = 10_000;
+
 const LENGTHS = ['minLength', 'maxLength'] as const;
 
 export function stringNode({ text, book }: SchemaContext, schema: JsonObject, { path }: Place): Node {
@@ -56,7 +59,10 @@ export function numberNode({ text, book }: SchemaContext, schema: JsonObject, { 
   const min = tightest(schema, path, 'minimum', 'exclusiveMinimum', (a, b) => a > b);
   const max = tightest(schema, path, 'maximum', 'exclusiveMaximum', (a, b) => a < b);
   if (min === null && max === null) return text.number;
-  return book.once(`number ${JSON.stringify([min, max])}`, () => numberBetween(min, max));
+  return book.once(`number ${JSON.stringify([min, max])}`, () => {
+    book.fuel.spend(WORK_PER_RANGE);
+    return numberBetween(min, max);
+  });
 }
 
 /** The tighter one of two bounds that may be there. */
