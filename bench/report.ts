@@ -1,6 +1,7 @@
 // What a bench is asked and what it answers, as both ends of the page see it and as --json prints it.
 
 import type { AttentionName } from '../src/attention/attention';
+import type { KvType } from '../src/attention/kv_layout';
 import type {
   ActivationType,
   AttentionChoice,
@@ -40,7 +41,7 @@ export interface BenchRequest {
   attention: (AttentionName | 'auto')[];
   /** Prompt and cache lengths; null: the suite's own. */
   lengths: number[] | null;
-  kv: 'f16' | 'f32';
+  kv: KvType;
   /** Prompt tokens of the baseline's chat model, and those before the first decode step. */
   context: number;
   /** The storage format of the matrices of decode and prefill. */
@@ -312,7 +313,7 @@ export interface PrefillFigures {
 export interface QualityRow extends Omit<Quality, 'told'> {
   weights: 'q8' | 'q4';
   stories: number;
-  /** How the steps on quantized activations ran. */
+  /** How the measured steps ran. */
   step: StepChoice;
 }
 
@@ -447,7 +448,7 @@ export interface KvRow {
 /** The choices that decode and prefill were asked for. */
 export interface ModelChoice {
   quant: Quant;
-  kv: 'f16' | 'f32';
+  kv: KvType;
   roofline: Roofline;
 }
 
@@ -458,7 +459,7 @@ export type BenchResult =
       suite: 'step';
       /** Null for the model of a file. */
       quant: Quant | null;
-      kv: 'f16' | 'f32';
+      kv: KvType;
       context: number;
       steps: number;
       tokens: number;
@@ -466,13 +467,21 @@ export type BenchResult =
       rows: StepRow[];
     }
   | { suite: 'roofline'; roofline: Roofline }
-  | { suite: 'attention'; kv: 'f16' | 'f32'; roofline: Roofline; rows: AttentionRow[] }
+  | { suite: 'attention'; kv: KvType; roofline: Roofline; rows: AttentionRow[] }
   | ({ suite: 'baseline' } & BaselineResult)
-  | { suite: 'quality'; model: string; kv: 'f16' | 'f32'; tokens: number; rows: QualityRow[] }
+  | {
+      suite: 'quality';
+      model: string;
+      kv: KvType;
+      tokens: number;
+      rows: QualityRow[];
+      /** Keys and values in signed bytes against f16, where they were asked for. */
+      kvRows: QualityRow[];
+    }
   | { suite: 'sdk'; model: string; sameText: boolean; rows: SdkRow[] }
   | { suite: 'race'; version: string; shaders: string; quant: Quant; rows: RaceRow[] }
-  | { suite: 'kv'; quant: Quant; kv: 'f16' | 'f32'; rows: KvRow[] }
-  | { suite: 'tune'; kv: 'f16' | 'f32'; roofline: Roofline; tables: TuneTable[] };
+  | { suite: 'kv'; quant: Quant; kv: KvType; rows: KvRow[] }
+  | { suite: 'tune'; kv: KvType; roofline: Roofline; tables: TuneTable[] };
 
 export type BenchReport = BenchResult & Surroundings & { browser: string };
 

@@ -1,9 +1,10 @@
-// `bench -- quality`: what quantized activations cost in words, on stories that the same weights tell in f32.
+// `bench -- quality`: what quantized activations cost in words, on stories that the same weights tell in f32; and what
+// keys and values in signed bytes cost, on stories that they tell with f16.
 
 import { InvalidRequestError } from '../../src/errors';
 import type { ActivationType } from '../../src/model/arithmetic';
 import { readConfig } from '../../src/model/config/read';
-import { Llama } from '../../src/model/llama';
+import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { checkStep, type StepChoice } from '../../src/model/step/step_choice';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
@@ -24,31 +25,60 @@ const QUICK_STORIES = 2;
 export async function qualitySuite(bench: Bench): Promise<BenchResult> {
   const { request, signal } = bench;
   const files = await openModel(new URL(request.model, location.href).href, { signal });
+  const rows = await measureRows(bench, files, ofActivations(bench));
+  const kvRows = request.kv === 'q8' ? await measureRows(bench, files, OF_KV) : [];
+  return { suite: 'quality', model: files.name, kv: request.kv, tokens: request.tokens, rows, kvRows };
+}
+
+type Compared = Pick<LlamaOptions, 'kvType' | 'step'> & { activations: ActivationType };
+
+/** What tells the stories, and what follows them. */
+interface Pair {
+  reference: Compared;
+  measured: Compared;
+}
+
+const ofActivations = ({ request: { kv: kvType, step } }: Bench): Pair => ({
+  reference: { kvType, activations: 'f32' },
+  measured: { kvType, activations: 'q8', step },
+});
+
+const OF_KV: Pair = {
+  reference: { kvType: 'f16', activations: 'f32' },
+  measured: { kvType: 'q8', activations: 'f32' },
+};
+
+async function measureRows(bench: Bench, files: Files, pair: Pair): Promise<QualityRow[]> {
   const rows: QualityRow[] = [];
   for (const weights of FORMATS) {
     if (bench.stopped) break;
     bench.say({ text: `${weights} weights: loading` });
-    rows.push(await measureRow(bench, files, weights));
+    rows.push(await measureRow(bench, files, weights, pair));
     await bench.renew(); // the next weights need the memory
   }
-  return { suite: 'quality', model: files.name, kv: request.kv, tokens: request.tokens, rows };
+  return rows;
 }
 
 type Files = Awaited<ReturnType<typeof openModel>>;
 
-async function measureRow(bench: Bench, files: Files, weights: QuantizedFormat): Promise<QualityRow> {
+async function measureRow(bench: Bench, files: Files, weights: QuantizedFormat, pair: Pair): Promise<QualityRow> {
   const stories = storiesOf(bench, files);
-  const { f32, q8, step } = await openSpeakers(bench, files, weights, stories);
+  const { reference, measured, step } = await openSpeakers(bench, files, weights, stories, pair);
   const untilStopped = function* () {
     for (const story of stories) {
       if (bench.stopped) return;
       yield story;
     }
   };
-  const { told, ...quality } = await compareSpeakers(f32, q8, untilStopped(), ({ told, ratio, agreement }) => {
-    const figures = `perplexity ${ratio.toFixed(5)} times that of f32, top-1 agreement ${agreement.toFixed(4)}`;
-    bench.say({ text: `${weights} weights: ${figures}`, done: told, total: stories.length });
-  });
+  const { told, ...quality } = await compareSpeakers(
+    reference,
+    measured,
+    untilStopped(),
+    ({ told, ratio, agreement }) => {
+      const figures = `perplexity ${ratio.toFixed(5)} times the other, top-1 agreement ${agreement.toFixed(4)}`;
+      bench.say({ text: `${weights} weights: ${figures}`, done: told, total: stories.length });
+    },
+  );
   return { weights, stories: told, step, ...quality };
 }
 
@@ -56,29 +86,31 @@ async function measureRow(bench: Bench, files: Files, weights: QuantizedFormat):
  * The same weights for both; the file's matrices become `format` as `--quantize` would make them, whatever they were.
  */
 async function openSpeakers(
-  { gpu, request: { kv: kvType, step }, signal }: Bench,
+  { gpu, signal }: Bench,
   files: Files,
   format: QuantizedFormat,
   stories: readonly Story[],
-): Promise<Record<ActivationType, Speaker> & { step: StepChoice }> {
+  pair: Pair,
+): Promise<Record<keyof Pair, Speaker> & { step: StepChoice }> {
   const config = readConfig(files);
   const { weights, read } = await allocateWeights(gpu, modelAsF32(resolveTensors(files, config)), config, format);
   const contextLength = Math.max(...stories.map(({ prompt, maxTokens }) => prompt.length + maxTokens));
-  const open = async (activations: ActivationType) => {
-    const options = { contextLength, kvType, attention: 'auto', activations } as const;
-    const llama = await Llama.create(gpu, config, weights, activations === 'q8' ? { ...options, step } : options);
+  const open = async ({ activations, ...compared }: Compared) => {
+    const options = { contextLength, attention: 'auto', activations, ...compared } as const;
+    const llama = await Llama.create(gpu, config, weights, options);
     if (llama.activations !== activations) {
       throw new InvalidRequestError(`Activations ${activations} cannot run here: it is ${llama.activations}.`);
     }
     return llama;
   };
-  const [f32, q8] = [await open('f32'), await open('q8')];
+  const [reference, measured] = [await open(pair.reference), await open(pair.measured)];
   await read(files, signal);
-  for (const llama of [f32, q8]) llama.start(weights);
-  const decision = await decideStep(gpu, q8.stepped, step === 'fused');
-  if (decision) q8.decideStep(decision);
-  checkStep(step, q8.step);
-  return { f32: speakerOf(f32), q8: speakerOf(q8), step: q8.step };
+  for (const llama of [reference, measured]) llama.start(weights);
+  const { step = 'auto' } = pair.measured;
+  const decision = await decideStep(gpu, measured.stepped, step === 'fused');
+  if (decision) measured.decideStep(decision);
+  checkStep(step, measured.step);
+  return { reference: speakerOf(reference), measured: speakerOf(measured), step: measured.step };
 }
 
 /** A request each, with a seed of its own. */

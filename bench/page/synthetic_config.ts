@@ -1,5 +1,6 @@
 // Models that no file describes: a shape's configuration, and what it costs in bytes and operations. Pure.
 
+import type { KvType } from '../../src/attention/kv_layout';
 import { GpuMemoryError, InvalidRequestError } from '../../src/errors';
 import { xqBytes } from '../../src/kernels/elementwise/quantize_activations';
 import { BLOCK, planeBytes, planParts } from '../../src/kernels/linear/weight_format';
@@ -10,8 +11,6 @@ import { kvBytesPerToken } from '../../src/model/kv_cache';
 import { matrixBytes } from '../../src/model/step_bytes';
 import type { ModelBytes, Quant, ShapeName } from '../report';
 import { MODELS } from '../shapes';
-
-type KvType = 'f16' | 'f32';
 
 export function syntheticConfig(name: ShapeName, contextLength: number): ModelConfig {
   return {

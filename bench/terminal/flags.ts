@@ -125,7 +125,7 @@ const SUITES = {
     },
   },
   quality: {
-    help: 'q8 activations against f32 on the same weights, in q8 and in q4: perplexity and top-1 agreement on 20 stories',
+    help: 'q8 activations against f32 on the same weights, in q8 and in q4: perplexity and top-1 agreement on 20 stories; with --kv q8 also KV q8 against f16',
     flags: {
       tokens: { kind: 'whole', value: 'N', help: 'most tokens of a story (default 200)' },
       kv: KV,

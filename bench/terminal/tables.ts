@@ -1,6 +1,6 @@
 // What `bench` prints for people: one table a suite. Pure.
 
-import type { AttentionRow, BaselineResult, BenchReport, Roofline, RooflinePoint } from '../report';
+import type { AttentionRow, BaselineResult, BenchReport, QualityRow, Roofline, RooflinePoint } from '../report';
 import { decodeTables, prefillTables } from './decode_tables';
 import { figure, grid, parameterText } from './grid';
 import { kvTable } from './kv_table';
@@ -68,16 +68,24 @@ function baselineTable({ rows, lowerBy, sameIds, model, aloneShape, aloneKvLen }
   return lines.join('\n');
 }
 
-function qualityTable({ model, kv, tokens, rows }: Extract<BenchReport, { suite: 'quality' }>) {
-  const title = `${model}, KV ${kv}; stories of at most ${tokens} tokens, drawn in f32 at temperature 1, and followed on q8 activations`;
+function qualityTables({ model, kv, tokens, rows, kvRows }: Extract<BenchReport, { suite: 'quality' }>): string[] {
+  const stories = `stories of at most ${tokens} tokens, drawn in`;
+  const title = `${model}, KV ${kv}; ${stories} f32 at temperature 1, and followed on q8 activations`;
+  const tables = [`${title}\n${qualityTable('f32', rows)}`];
+  if (kvRows.length === 0) return tables;
+  const ofKv = `${model}, f32 activations; ${stories} KV f16 at temperature 1, and followed on KV q8`;
+  return [...tables, `${ofKv}\n${qualityTable('f16', kvRows)}`];
+}
+
+function qualityTable(reference: string, rows: readonly QualityRow[]): string {
   const head = [
     'weights',
     'step',
     'stories',
     'tokens',
-    'perplexity f32',
+    `perplexity ${reference}`,
     'q8',
-    'q8 / f32',
+    `q8 / ${reference}`,
     'top-1 agreement',
     'KL, nats',
     'flips',
@@ -98,7 +106,7 @@ function qualityTable({ model, kv, tokens, rows }: Extract<BenchReport, { suite:
       flips.length === 0 ? '-' : Math.max(...flips.map(({ margin }) => margin)).toFixed(4),
     ],
   );
-  return `${title}\n${grid(head, cells)}`;
+  return grid(head, cells);
 }
 
 type OfModels = Extract<BenchReport, { suite: 'decode' | 'prefill' | 'step' | 'race' | 'kv' }>;
@@ -151,7 +159,7 @@ function suiteTables(report: BenchReport): string[] {
     case 'prefill':
       return [rooflineLine(report.roofline), ...prefillTables(report)];
     case 'quality':
-      return [qualityTable(report)];
+      return qualityTables(report);
     case 'step':
       return stepTables(report);
     case 'race':

@@ -124,11 +124,11 @@ export const LOAD_SETTINGS = {
   },
   kvCache: {
     kind: 'choice',
-    choices: { f16: '', f32: '' },
+    choices: { f16: '', f32: '', q8: '' },
     default: 'f16',
     name: 'kv',
     label: 'KV cache',
-    help: 'How keys and values are stored: f16 takes half the memory, f32 is exact.',
+    help: 'How keys and values are stored: f16 takes half the memory of f32, q8 about a quarter; f32 is exact.',
   },
   /** Matrices that the file holds quantized stay unchanged, with a warning if that is all of them. */
   quantize: {

@@ -23,7 +23,7 @@ const FLAGS = {
     help: `for repack: ${Object.keys(FILE_TYPES).join(', ')} (default ${DEFAULTS.fileType})`,
   },
   activations: { kind: 'text', words: ['q8', 'f32'], help: `default ${DEFAULTS.activations}` },
-  kv: { kind: 'text', words: ['f16', 'f32'], help: `keys and values (default ${DEFAULTS.kvType})` },
+  kv: { kind: 'text', words: ['f16', 'f32', 'q8'], help: `keys and values (default ${DEFAULTS.kvType})` },
   gate: { kind: 'text', words: ['silu', 'gelu_tanh'], help: `activation of the gate (default ${DEFAULTS.activation})` },
   prefill: { kind: 'switch', help: 'a pass of many tokens' },
   windowed: { kind: 'switch', help: 'some layer has a window' },

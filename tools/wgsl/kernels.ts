@@ -2,6 +2,7 @@
 
 import type { AttentionName, AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
+import type { KvType } from '../../src/attention/kv_layout';
 import type { Gpu } from '../../src/gpu/device';
 import { createAdvance } from '../../src/kernels/constraint/advance';
 import { createMask } from '../../src/kernels/constraint/mask';
@@ -39,7 +40,7 @@ export interface KernelOptions {
   activations: 'q8' | 'f32';
   /** A pass of many tokens. */
   prefill: boolean;
-  kvType: 'f16' | 'f32';
+  kvType: KvType;
   activation: Activation;
   softcap: number | null;
   windowed: boolean;
@@ -87,13 +88,19 @@ function createProjection(gpu: Gpu, options: KernelOptions, projection: Projecti
   return createLinear(gpu, 'decode', shape, epilogue, quantized ? projection.input : 'f32', null);
 }
 
+/** The type of a cache that this kernel can write. */
+function inPairs(kernel: string, kvType: KvType): 'f16' | 'f32' {
+  if (kvType === 'q8') throw new Error(`${kernel}: keys and values in q8 are written by norm_rope`);
+  return kvType;
+}
+
 const PROJECTIONS: Record<string, (options: KernelOptions) => Projection> = {
   qkv: ({ kvType }) => ({
     rows: (HEADS.nHeads + 2 * HEADS.nKvHeads) * HEADS.headDim,
     cols: HIDDEN,
     normed: true,
     input: 'to_q8',
-    epilogue: qkvEpilogue({ ...HEADS, kvType }),
+    epilogue: qkvEpilogue({ ...HEADS, kvType: inPairs('qkv', kvType) }),
   }),
   o: () => ({ rows: HIDDEN, cols: HIDDEN, normed: false, input: 'to_q8', epilogue: residualEpilogue(1) }),
   o_merging: () => {
@@ -160,7 +167,8 @@ export const KERNELS: Readonly<Record<string, Create>> = {
   mask: (gpu) => createMask(gpu, { vocabSize: VOCABULARY, ring: PLACES_RING }),
   advance: (gpu) => createAdvance(gpu, { vocabSize: VOCABULARY, ring: PLACES_RING }),
   maxima: (gpu) => createMaxima(gpu, { vocabSize: VOCABULARY }),
-  step: (gpu, { format, kvType, activation }) => {
+  step: (gpu, { format, kvType: asked, activation }) => {
+    const kvType = inPairs('step', asked);
     if (!hasIntegers(format)) throw new Error(`step: ${format} has no integers`);
     const one = (rows: number) => [[{ format, rows }]];
     const { nHeads, nKvHeads, headDim } = HEADS;

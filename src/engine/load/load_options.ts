@@ -48,6 +48,9 @@ export function checkActivations({ embedding, layers, head }: ModelTensors, opti
   );
 }
 
+/** What the scales of a layer may be rounded up by (kv_layout.ts). */
+const ROUNDED_BYTES = 4;
+
 /**
  * The context length in tokens, at most that of the model and of one binding. Without a request it also stays within a
  * sensible share of memory, and within the context in which the model is most exact.
@@ -65,7 +68,8 @@ export function chooseContext(
   const ropeBytes = 4 * config.headDim; // of a row of each table
   const bytesPerToken = kvBytes + ropeBytes * config.ropes.length;
   const largestBinding = Math.max(kvBytes / (2 * config.nLayers), ropeBytes);
-  const bindable = Math.floor((bindingLimit ?? Number.POSITIVE_INFINITY) / largestBinding);
+  const slack = kvCache === 'q8' ? ROUNDED_BYTES : 0;
+  const bindable = Math.floor(((bindingLimit ?? Number.POSITIVE_INFINITY) - slack) / largestBinding);
   const exact = exactContext(config);
   const modest = Math.min(Math.floor(DEFAULT_CONTEXT_BYTES / bytesPerToken), DEFAULT_CONTEXT, exact);
   const contextLength = Math.min(asked ?? modest, config.contextLength, bindable);

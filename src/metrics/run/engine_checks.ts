@@ -104,7 +104,7 @@ export const info = fields<EngineInfo>({
   backend,
   adapter: orNull(word),
   contextLength: count,
-  kvCache: oneOf<EngineInfo['kvCache']>({ f16: true, f32: true }),
+  kvCache: oneOf<EngineInfo['kvCache']>({ f16: true, f32: true, q8: true }),
   activations,
   arithmetic: optional(arithmetic),
   attention,

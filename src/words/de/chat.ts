@@ -198,7 +198,10 @@ export const chat: ChatWords = {
       'Die längste Unterhaltung in Tokens. Leer: so lang, wie Modell und Speicher erlauben.',
     ],
     attention: ['Attention', 'Welcher Kernel die Attention berechnet. Auto nimmt den schnellsten passenden.'],
-    kvCache: ['KV-Cache', 'Wie Keys und Values gespeichert werden: f16 braucht halb so viel Speicher, f32 ist exakt.'],
+    kvCache: [
+      'KV-Cache',
+      'Wie Keys und Values gespeichert werden: f16 braucht halb so viel Speicher wie f32, q8 etwa ein Viertel; f32 ist exakt.',
+    ],
     quantize: ['Quantisieren', 'Was aus Gewichten in F32, F16 und BF16 beim Laden wird.'],
     activations: ['Aktivierungen', 'Womit quantisierte Matrizen multipliziert werden: q8 ist schnell, f32 ist exakt.'],
     step: [

@@ -182,7 +182,10 @@ export const chat = {
     seed: ['Seed', 'The same seed gives the same answer. Empty: a new one each time.'],
     contextLength: ['Context length', 'The longest conversation, in tokens. Empty: as long as model and memory allow.'],
     attention: ['Attention', 'Which kernel computes attention. Auto takes the fastest that fits.'],
-    kvCache: ['KV cache', 'How keys and values are stored: f16 takes half the memory, f32 is exact.'],
+    kvCache: [
+      'KV cache',
+      'How keys and values are stored: f16 takes half the memory of f32, q8 about a quarter; f32 is exact.',
+    ],
     quantize: ['Quantize', 'What weights in F32, F16 and BF16 become while they load.'],
     activations: ['Activations', 'What quantized matrices are multiplied with: q8 is fast, f32 is exact.'],
     step: ['Decode step', 'How the GPU computes a token: all layers in one dispatch, or one dispatch per operation.'],

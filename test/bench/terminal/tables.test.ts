@@ -109,7 +109,8 @@ test('quality: figures of both weights, and how near a tie the likeliest tokens 
     { weights: 'q8', ...row },
     { weights: 'q4', ...exact },
   ] as const;
-  const text = benchTables({ ...AROUND, suite: 'quality', model: 'a model', kv: 'f16', tokens: 200, rows: [...rows] });
+  const report = { ...AROUND, suite: 'quality', model: 'a model', tokens: 200, rows: [...rows] } as const;
+  const text = benchTables({ ...report, kv: 'f16', rows: [...rows], kvRows: [] });
   const [title, head, ...lines] = text.split('\n\n')[1].split('\n');
   expect(title).toMatch(/^a model, KV f16; stories of at most 200 tokens/);
   expect(head).toMatch(
@@ -117,6 +118,12 @@ test('quality: figures of both weights, and how near a tie the likeliest tokens 
   );
   expect(lines[0]).toMatch(/^q8 +fused +20 +3000 +4\.5000 +4\.5009 +1\.00020 +99\.90 % +4\.2e-5 +3 +0\.0152$/);
   expect(lines[1]).toMatch(/ 100\.00 % +4\.2e-5 +0 +-$/);
+  const withKv = benchTables({ ...report, kv: 'q8', rows: [], kvRows: [...rows] })
+    .split('\n\n')[2]
+    .split('\n');
+  expect(withKv[0]).toMatch(/^a model, f32 activations; .*KV f16 at temperature 1, and followed on KV q8$/);
+  expect(withKv[1]).toMatch(/ perplexity f16 +q8 +q8 \/ f16 /);
+  expect(withKv[2]).toMatch(/^q8 +fused +20 +3000 +4\.5000 +4\.5009 +1\.00020/);
 });
 
 test('roofline: the fastest first', () => {

@@ -87,7 +87,7 @@ test('an illegal value is answered with the legal ones', () => {
   const { complaints } = readPageOptions('?kv=q4&context=many', BASE);
   expect(complaints.map(({ message }) => message)).toEqual([
     'The address asks for context=many; choose a whole number of at least 2.',
-    'The address asks for kv=q4; choose f16 or f32.',
+    'The address asks for kv=q4; choose f16, f32 or q8.',
   ]);
   expect(complaints[1]).toMatchObject({ code: 'address-value', facts: { name: 'kv', value: 'q4' } });
 });
