@@ -1,6 +1,7 @@
 // From a grammar to its automaton.
 
 import { ConstraintError } from '../errors';
+import { why } from '../shared/why';
 import type { Automaton } from './automaton';
 import { firstBytes } from './first_bytes';
 import { decideEnds } from './follow';
@@ -20,7 +21,7 @@ export function compileGrammar(grammar: Grammar, fuel = new Fuel()): Automaton {
   if (automaton === null) {
     throw new ConstraintError(
       grammar[0].name,
-      'No document fits the constraint: it forbids everything, or it contains itself without an end.',
+      why`No document fits the constraint: it forbids everything, or it contains itself without an end.`,
     );
   }
   return automaton;

@@ -1,6 +1,7 @@
 // What each rule may begin with: the first bytes, and whether it may write nothing at all. Refuses left recursion.
 
 import { ConstraintError } from '../errors';
+import { why } from '../shared/why';
 import { addAll, addRanges, type ByteSet, noBytes } from './byte_set';
 import type { Grammar, Node } from './grammar';
 import type { Fuel } from './limits';
@@ -140,7 +141,7 @@ function refuseLeftRecursion(grammar: Grammar, isNullable: readonly boolean[], f
         const { name } = grammar[rule];
         throw new ConstraintError(
           name,
-          `${shown(name)} begins with itself, so that it has no first letter. Rewrite it.`,
+          why`${shown(name)} begins with itself, so that it has no first letter. Rewrite it.`,
         );
       } else if (state[rule] === 0) {
         way.push({ rule, next: 0 });

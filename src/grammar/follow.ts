@@ -1,6 +1,7 @@
 // Where a rule may end and may also go on, the next byte has to tell which: none of the bytes that go on may follow it.
 
 import { ConstraintError } from '../errors';
+import { why } from '../shared/why';
 import { addAll, addRanges, type ByteSet, meet, noBytes } from './byte_set';
 import type { FirstBytes } from './first_bytes';
 import type { Grammar } from './grammar';
@@ -27,8 +28,7 @@ export function decideEnds(grammar: Grammar, firsts: FirstBytes, fuel: Fuel): Ru
         const { name } = grammar[rule];
         throw new ConstraintError(
           name,
-          `${shown(name)} may end or go on with the same letter, so that one letter does not tell. Write what follows it so ` +
-            'that it begins differently.',
+          why`${shown(name)} may end or go on with the same letter, so that one letter does not tell. Write what follows it so that it begins differently.`,
         );
       }
       inPlace.add(rule);

@@ -1,6 +1,7 @@
 // The bounds of a constraint. Each is counted in steps or states, never in time, so that every device refuses the same.
 
 import { ConstraintError } from '../errors';
+import { why } from '../shared/why';
 
 /** Longest text of a schema, a regular expression or a grammar, in UTF-16 units. */
 export const MAX_TEXT = 64 * 1024;
@@ -46,7 +47,7 @@ export class Fuel {
   spend(work: number): void {
     this.left -= work;
     if (this.left < 0) {
-      throw new ConstraintError('', 'The constraint takes too much work to prepare. Use a smaller or simpler one.');
+      throw new ConstraintError('', why`The constraint takes too much work to prepare. Use a smaller or simpler one.`);
     }
   }
 }

@@ -2,6 +2,7 @@
 // joins bytes that no state tells apart.
 
 import { ConstraintError } from '../errors';
+import { why } from '../shared/why';
 import { ACCEPTS, type Automaton, NO_EDGE, PUSH_WORDS } from './automaton';
 import type { FirstBytes } from './first_bytes';
 import type { RuleStates } from './follow';
@@ -22,7 +23,10 @@ export function link(grammar: Grammar, rules: RuleStates, firsts: FirstBytes, fu
   const nCuts = cuts.length;
   const most = Math.min(MAX_STATES, Math.floor(MAX_EDGES / nCuts));
   if (nStates > most) {
-    throw new ConstraintError('', `The constraint needs ${nStates} states; it may have ${most}. Use a smaller one.`);
+    throw new ConstraintError(
+      '',
+      why`The constraint needs ${nStates} states, and may have ${most}. Use a smaller one.`,
+    );
   }
   fuel.spend(nStates * nCuts);
   /** The cut at each byte that is one; behind the last byte, all of them. */
@@ -79,7 +83,7 @@ class PushRows {
     if (states.length > MAX_PUSHED || id > 0xffff) {
       throw new ConstraintError(
         name,
-        `${shown(name)} begins with too many rules inside one another. Join some of them.`,
+        why`${shown(name)} begins with too many rules inside one another. Join some of them.`,
       );
     }
     this.ids.set(key, id);

@@ -1,6 +1,7 @@
 // A rule as a program of small instructions, each with its successors: the automaton before it becomes deterministic.
 
 import { ConstraintError } from '../errors';
+import { why } from '../shared/why';
 import type { ByteRange, Grammar, ListPart, Node, ScanState } from './grammar';
 import { type Fuel, MAX_DEPTH, MAX_INSTRUCTIONS } from './limits';
 import { shown } from './shown';
@@ -63,8 +64,7 @@ export class Program {
       const { name } = this.grammar[this.value[pc]];
       throw new ConstraintError(
         this.name,
-        `${shown(this.name)} has alternatives that begin alike for too long: where ${shown(name)} begins, one letter does not tell ` +
-          'which of them it is. Make them differ early, or leave one out.',
+        why`${shown(this.name)} has alternatives that begin alike for too long: where ${shown(name)} begins, one letter does not tell which of them it is. Make them differ early, or leave one out.`,
       );
     }
     return this.write(this.grammar[this.value[pc]].node, this.next[pc]);
@@ -73,7 +73,7 @@ export class Program {
   private add(op: number, next: number, value: number): number {
     this.fuel.spend(4);
     if (this.op.length >= MAX_INSTRUCTIONS) {
-      throw new ConstraintError(this.name, `${shown(this.name)} is too large. Use smaller bounds or fewer parts.`);
+      throw new ConstraintError(this.name, why`${shown(this.name)} is too large. Use smaller bounds or fewer parts.`);
     }
     this.op.push(op);
     this.next.push(next);

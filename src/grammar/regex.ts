@@ -1,6 +1,7 @@
 // Regular expressions of JavaScript (flag u) to a grammar: letters, classes, groups, alternatives, repetitions, and ^
 // and $ around an alternative. No look-around, no back references, no \b, no \p.
 
+import { why } from '../shared/why';
 import { ALL, allBut, type CodePoints, type CodeRange, codePoints, utf8 } from './code_points';
 import { choice, EMPTY, type Grammar, type Node, repeat, sequence } from './grammar';
 import { MAX_DEPTH } from './limits';
@@ -20,7 +21,7 @@ export function regexGrammar(source: string): Grammar {
 
 /** @param where the subschema of a pattern */
 export function parseRegex(source: string, write: WriteLetter, where: string, mode: MatchMode): Node {
-  const what = where === '' ? 'The regular expression' : `The pattern of ${shown(where)}`;
+  const what = where === '' ? 'The regular expression' : why`The pattern of ${shown(where)}`;
   return new RegexParser(new Scanner(source, where, what), write, mode).parse();
 }
 
@@ -63,7 +64,7 @@ class RegexParser {
       ways.push(sequence(before, ...terms, after));
     } while (this.scanner.eat('|'));
     if (!this.scanner.isAtEnd) {
-      this.scanner.fail(this.scanner.peek() === ')' ? 'has a ) without a (' : 'has something behind a $');
+      this.scanner.fail(this.scanner.peek() === ')' ? why`has a ) without a (` : why`has something behind a $`);
     }
     return choice(...ways);
   }
@@ -82,8 +83,8 @@ class RegexParser {
     if (letter === '[') return this.write(this.set());
     if (letter === '.') return this.write(allBut(LINE_ENDS));
     if (letter === '\\') return this.write(this.escape());
-    if (letter === '^') this.scanner.fail('has a ^ that does not begin an alternative, which is not enforced here');
-    if ('*+?'.includes(letter)) this.scanner.fail(`has a ${letter} with nothing to repeat`);
+    if (letter === '^') this.scanner.fail(why`has a ^ that does not begin an alternative, which is not enforced here`);
+    if ('*+?'.includes(letter)) this.scanner.fail(why`has a ${letter} with nothing to repeat`);
     return this.write(codePoints([one(letter)]));
   }
 
@@ -94,15 +95,15 @@ class RegexParser {
       if (isNamed) {
         scanner.takeWhile(/[^>]/);
         scanner.take();
-      } else if (!scanner.eat(':')) scanner.fail('looks around with (?, which is not enforced here');
+      } else if (!scanner.eat(':')) scanner.fail(why`looks around with (?, which is not enforced here`);
     }
-    if (++this.depth > MAX_DEPTH) scanner.fail(`nests more than ${MAX_DEPTH} groups`);
+    if (++this.depth > MAX_DEPTH) scanner.fail(why`nests more than ${MAX_DEPTH} groups`);
     const ways: Node[] = [];
     do {
       ways.push(sequence(...this.terms()));
     } while (scanner.eat('|'));
-    if (scanner.peek() === '$') scanner.fail('has a $ inside a group, which is not enforced here');
-    if (!scanner.eat(')')) scanner.fail('has a ( without a )');
+    if (scanner.peek() === '$') scanner.fail(why`has a $ inside a group, which is not enforced here`);
+    if (!scanner.eat(')')) scanner.fail(why`has a ( without a )`);
     this.depth--;
     return choice(...ways);
   }
@@ -113,7 +114,7 @@ class RegexParser {
     if (bounds === null) return node;
     scanner.eat('?'); // as few as possible: the same texts
     if ('*+?'.includes(scanner.peek()) && !scanner.isAtEnd)
-      scanner.fail(`has a ${scanner.peek()} with nothing to repeat`);
+      scanner.fail(why`has a ${scanner.peek()} with nothing to repeat`);
     return repeat(node, bounds.min, bounds.max);
   }
 
@@ -122,7 +123,7 @@ class RegexParser {
     const isNegated = scanner.eat('^');
     const ranges: CodeRange[] = [];
     while (!scanner.eat(']')) {
-      if (scanner.isAtEnd) scanner.fail('has a [ without a ]');
+      if (scanner.isAtEnd) scanner.fail(why`has a [ without a ]`);
       const from = this.member();
       if (scanner.peek() !== '-' || scanner.peek(1) === ']') {
         ranges.push(...from);
@@ -131,7 +132,7 @@ class RegexParser {
       scanner.take();
       const to = this.member();
       const [[first] = [0], [last] = [0]] = [from[0], to[0]];
-      if (!isSingle(from) || !isSingle(to) || first > last) scanner.fail('has a range in [] that does not ascend');
+      if (!isSingle(from) || !isSingle(to) || first > last) scanner.fail(why`has a range in [] that does not ascend`);
       ranges.push([first, last]);
     }
     const set = codePoints(ranges);
@@ -153,7 +154,7 @@ class RegexParser {
     if (letter === 'x') return codePoints([twice(scanner.hex(2))]);
     if (letter === 'u') return codePoints([twice(this.unicode())]);
     if (letter === '' || /^[A-Za-z0-9]$/.test(letter))
-      scanner.fail(`has the escape \\${letter}, which is not enforced here`);
+      scanner.fail(why`has the escape \\${letter}, which is not enforced here`);
     return [one(letter)];
   }
 
@@ -163,7 +164,7 @@ class RegexParser {
     if (scanner.eat('{')) {
       const digits = scanner.takeWhile(/^[0-9a-fA-F]$/);
       const code = Number.parseInt(digits, 16);
-      if (!scanner.eat('}') || !(code <= 0x10ffff)) scanner.fail('has an escape that is no code point');
+      if (!scanner.eat('}') || !(code <= 0x10ffff)) scanner.fail(why`has an escape that is no code point`);
       return code;
     }
     const code = scanner.hex(4);

@@ -1,6 +1,7 @@
 // Rules while they are collected. A rule gets its number before its text is known, so that it may call itself.
 
 import { ConstraintError } from '../errors';
+import { why } from '../shared/why';
 import { call, EMPTY, type Grammar, type Node, type Rule } from './grammar';
 import { Fuel, MAX_RULES } from './limits';
 
@@ -14,7 +15,7 @@ export class RuleBook {
   /** A call of a new rule, whose text `define` gives. */
   reserve(name: string): number {
     if (this.rules.length >= MAX_RULES) {
-      throw new ConstraintError(name, `The constraint has more than ${MAX_RULES} parts. Use a smaller one.`);
+      throw new ConstraintError(name, why`The constraint has more than ${MAX_RULES} parts. Use a smaller one.`);
     }
     return this.rules.push({ name, node: EMPTY }) - 1;
   }

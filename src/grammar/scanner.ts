@@ -1,6 +1,7 @@
 // Reads a text letter by letter, for the parsers of regular expressions and grammars.
 
 import { ConstraintError } from '../errors';
+import { why } from '../shared/why';
 import { MAX_TEXT } from './limits';
 
 const HEX = /^[0-9a-fA-F]+$/;
@@ -16,7 +17,7 @@ export class Scanner {
     private readonly what: string,
   ) {
     if (text.length > MAX_TEXT) {
-      throw new ConstraintError(where, `${what} is longer than ${MAX_TEXT} letters. Use a shorter one.`);
+      throw new ConstraintError(where, why`${what} is longer than ${MAX_TEXT} letters. Use a shorter one.`);
     }
     this.letters = [...text];
   }
@@ -54,13 +55,13 @@ export class Scanner {
   /** The number of so many hexadecimal digits. */
   hex(digits: number): number {
     const text = Array.from({ length: digits }, () => this.take()).join('');
-    if (!HEX.test(text) || text.length !== digits) this.fail(`has an escape without ${digits} hexadecimal digits`);
+    if (!HEX.test(text) || text.length !== digits) this.fail(why`has an escape without ${digits} hexadecimal digits`);
     return Number.parseInt(text, 16);
   }
 
-  /** @param problem goes on after the name of the text: `has no ...` */
+  /** @param problem goes on after "it": `has no ...` */
   fail(problem: string): never {
-    throw new ConstraintError(this.where, `${this.what} ${problem} (at letter ${this.at + 1}).`);
+    throw new ConstraintError(this.where, why`${this.what} cannot be used: it ${problem} (at letter ${this.at + 1}).`);
   }
 }
 
@@ -91,7 +92,7 @@ function bounds(scanner: Scanner): Repetition | null {
   scanner.eat(`{${text}}`);
   const min = Number(match[1] || 0);
   const max = match[2] === '' ? min : match[3] === '' ? null : Number(match[3]);
-  if (min > MAX_REPEAT || (max ?? 0) > MAX_REPEAT) scanner.fail(`repeats more than ${MAX_REPEAT} times`);
-  if (max !== null && max < min) scanner.fail('repeats at least as often as it may not');
+  if (min > MAX_REPEAT || (max ?? 0) > MAX_REPEAT) scanner.fail(why`repeats more than ${MAX_REPEAT} times`);
+  if (max !== null && max < min) scanner.fail(why`repeats at least as often as it may not`);
   return { min, max };
 }

@@ -2,6 +2,7 @@
 // written out in place, and the alternatives stay open until a later byte decides.
 
 import { ConstraintError } from '../errors';
+import { why } from '../shared/why';
 import { type ByteSet, meet, noBytes } from './byte_set';
 import type { FirstBytes } from './first_bytes';
 import type { Grammar } from './grammar';
@@ -49,7 +50,7 @@ export function determinize(
     if (id < MAX_STATES) return id;
     throw new ConstraintError(
       name,
-      `${shown(name)} needs more than ${MAX_STATES} states. Use smaller bounds or fewer parts.`,
+      why`${shown(name)} needs more than ${MAX_STATES} states. Use smaller bounds or fewer parts.`,
     );
   };
   idOf([program.write(node, 0)]);

@@ -103,6 +103,18 @@ test.each([
     'attention/eager: the shader was refused. line 3: expected a brace; found none',
     'attention/eager: Der Shader wurde abgelehnt. line 3: expected a brace; found none',
   ],
+  [
+    'The schema\'s "#/properties/a b" has the keyword "not" beside const, which is not enforced here. Leave it out, or say it in another way.',
+    '"#/properties/a b" im Schema hat das Schlüsselwort "not" neben const, was hier nicht erzwungen wird. Lassen Sie es weg, oder sagen Sie es anders.',
+  ],
+  [
+    'The minLength of the schema\'s "#/items" is not a whole number from 0.',
+    'minLength bei "#/items" im Schema ist keine ganze Zahl ab 0.',
+  ],
+  [
+    'The pattern of "#/properties/a b" cannot be used: it has a ) without a ( (at letter 3).',
+    'Das Muster von "#/properties/a b" ist so nicht brauchbar: Es hat eine ) ohne ( (bei Zeichen 3).',
+  ],
 ])('German says what stands in another, and behind another: %s', async (english, german) => {
   await useLanguage('de', importTranslation);
   expect(sayReason(english)).toBe(german);

@@ -2,17 +2,17 @@
 
 import { ConstraintError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
+import { why } from '../../shared/why';
 import { NEVER, type Node } from '../grammar';
-import { shown } from '../shown';
 import type { SchemaContext } from './context';
-import { countOf, type Place } from './keywords';
+import { countOf, isNot, type Place } from './keywords';
 
 export function arrayNode(context: SchemaContext, schema: JsonObject, { path, depth }: Place): Node {
   const min = countOf(schema, 'minItems', path, 0);
   const max = countOf(schema, 'maxItems', path, null);
   const prefix = 'prefixItems' in schema ? schema.prefixItems : [];
   if (!Array.isArray(prefix)) {
-    throw new ConstraintError(path, `The prefixItems of the schema's ${shown(path)} are not a list.`, 'prefixItems');
+    throw new ConstraintError(path, isNot('prefixItems', path, why`a list`), 'prefixItems');
   }
   if (max !== null && min > max) return NEVER;
   const first = prefix.map((one, i) => context.node(one, { path: `${path}/prefixItems/${i}`, depth: depth + 1 }));

@@ -3,6 +3,7 @@
 
 import { ConstraintError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
+import { why } from '../../shared/why';
 import { call, choice, type Grammar, NEVER, type Node } from '../grammar';
 import { Fuel, MAX_DEPTH } from '../limits';
 import { RuleBook } from '../rule_book';
@@ -10,7 +11,7 @@ import { shown } from '../shown';
 import { arrayNode } from './array';
 import type { SchemaContext } from './context';
 import { ANY, JsonText, type Layout } from './json_text';
-import { type Place, refuseBeside, saysNothing, typesOf } from './keywords';
+import { isNot, type Place, refuseBeside, saysNothing, typesOf } from './keywords';
 import { objectNode } from './object';
 import { plainSchema } from './plain';
 import { resolve } from './reference';
@@ -106,12 +107,12 @@ class Compiler implements SchemaContext {
     if (depth > MAX_DEPTH) {
       throw new ConstraintError(
         path,
-        `The schema's ${shown(path)} is nested deeper than ${MAX_DEPTH} levels. Flatten it.`,
+        why`The schema's ${shown(path)} is nested deeper than ${MAX_DEPTH} levels. Flatten it.`,
       );
     }
     if (schema === true || (isJsonObject(schema) && saysNothing(schema))) return this.text.any;
     if (schema === false) return NEVER;
-    if (!isJsonObject(schema)) throw new ConstraintError(path, `The schema's ${shown(path)} is not a schema.`);
+    if (!isJsonObject(schema)) throw new ConstraintError(path, why`The schema's ${shown(path)} is not a schema.`);
     if ('$ref' in schema) return this.reference(schema, place);
     if ('const' in schema || 'enum' in schema) return this.values(schema, place);
     for (const keyword of ['anyOf', 'oneOf'] as const)
@@ -142,8 +143,7 @@ class Compiler implements SchemaContext {
     const keyword = 'const' in schema ? 'const' : 'enum';
     refuseBeside(schema, path, keyword, ['type']);
     const values = keyword === 'const' ? [schema.const] : schema.enum;
-    if (!Array.isArray(values))
-      throw new ConstraintError(path, `The enum of the schema's ${shown(path)} is not a list.`);
+    if (!Array.isArray(values)) throw new ConstraintError(path, isNot('enum', path, why`a list`));
     const types = 'type' in schema ? typesOf(schema, path, this.isOpen) : null;
     return choice(
       ...values
@@ -156,10 +156,12 @@ class Compiler implements SchemaContext {
     refuseBeside(schema, path, keyword, []);
     const branches = schema[keyword];
     if (!Array.isArray(branches) || branches.length === 0) {
-      throw new ConstraintError(path, `The ${keyword} of the schema's ${shown(path)} is not a list of schemas.`);
+      throw new ConstraintError(path, isNot(keyword, path, why`a list of schemas`));
     }
     if (keyword === 'oneOf') {
-      this.warnings.add(`oneOf of ${shown(path)} is enforced as anyOf: a value may fit more than one of its schemas.`);
+      this.warnings.add(
+        why`oneOf of ${shown(path)} is enforced as anyOf: a value may fit more than one of its schemas.`,
+      );
     }
     const nodes = branches.map((branch, i) => this.node(branch, { path: `${path}/${keyword}/${i}`, depth: depth + 1 }));
     // A value that fits anything needs no alternatives, between which a letter could not decide.

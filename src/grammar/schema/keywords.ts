@@ -2,6 +2,7 @@
 
 import { ConstraintError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
+import { type Reason, why } from '../../shared/why';
 import { shown } from '../shown';
 
 /** Where a subschema stands. */
@@ -65,7 +66,7 @@ export function typesOf(schema: JsonObject, path: string, isOpen: boolean): read
   const types: unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type];
   const names = types.filter((type): type is string => typeof type === 'string' && Object.hasOwn(OF_TYPE, type));
   if (types.length === 0 || names.length !== types.length) {
-    throw new ConstraintError(path, `The type of the schema's ${shown(path)} is not one of JSON Schema.`, 'type');
+    throw new ConstraintError(path, isNot('type', path, why`one of JSON Schema`), 'type');
   }
   return names.includes('number') ? names.filter((type) => type !== 'integer') : [...new Set(names)];
 }
@@ -80,13 +81,11 @@ export function refuseBeside(schema: JsonObject, path: string, keyword: string, 
 
 /** @param beside the keyword that it stands beside, where it would be enforced without */
 export function refuse(path: string, keyword: string, beside?: string): never {
-  const where = beside === undefined ? '' : ` beside ${beside}`;
-  throw new ConstraintError(
-    path,
-    `The schema's ${shown(path)} has the keyword ${shown(keyword)}${where}, which is not enforced here. ` +
-      'Leave it out, or say it in another way.',
-    keyword,
-  );
+  const problem =
+    beside === undefined
+      ? why`The schema's ${shown(path)} has the keyword ${shown(keyword)}, which is not enforced here.`
+      : why`The schema's ${shown(path)} has the keyword ${shown(keyword)} beside ${beside}, which is not enforced here.`;
+  throw new ConstraintError(path, why`${problem} Leave it out, or say it in another way.`, keyword);
 }
 
 /** A whole number from 0, or `absent` where the keyword is not there. */
@@ -94,9 +93,10 @@ export function countOf<T>(schema: JsonObject, keyword: string, path: string, ab
   if (!(keyword in schema)) return absent;
   const value = schema[keyword];
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value;
-  throw new ConstraintError(
-    path,
-    `The ${keyword} of the schema's ${shown(path)} is not a whole number from 0.`,
-    keyword,
-  );
+  throw new ConstraintError(path, isNot(keyword, path, why`a whole number from 0`), keyword);
+}
+
+/** @param what it has to be */
+export function isNot(keyword: string, path: string, what: Reason): Reason {
+  return why`The ${keyword} of the schema's ${shown(path)} is not ${what}.`;
 }

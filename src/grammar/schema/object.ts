@@ -2,12 +2,13 @@
 
 import { ConstraintError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
+import { type Reason, why } from '../../shared/why';
 import { allBut, codePoints } from '../code_points';
 import { choice, type ListPart, literal, NEVER, type Node, repeat, sequence } from '../grammar';
 import { shown } from '../shown';
 import type { SchemaContext } from './context';
 import { QUOTE } from './json_text';
-import { type Place, refuse } from './keywords';
+import { isNot, type Place, refuse } from './keywords';
 
 /** What a letter takes that has to be told from all others. */
 const WORK_PER_LETTER = 100;
@@ -19,9 +20,9 @@ export function objectNode(context: SchemaContext, schema: JsonObject, { path, d
   const { text } = context;
   const properties = 'properties' in schema ? schema.properties : {};
   const required = 'required' in schema ? schema.required : [];
-  if (!isJsonObject(properties)) malformed(path, 'properties', 'an object');
+  if (!isJsonObject(properties)) malformed(path, 'properties', why`an object`);
   if (!Array.isArray(required) || !required.every((name) => typeof name === 'string')) {
-    malformed(path, 'required', 'a list of names');
+    malformed(path, 'required', why`a list of names`);
   }
   if ('propertyNames' in schema && !areAllNames(schema.propertyNames)) refuse(path, 'propertyNames');
   const areNamed = Object.keys(properties).length + required.length > 0;
@@ -61,8 +62,8 @@ function areAllNames(names: unknown): boolean {
   );
 }
 
-function malformed(path: string, keyword: string, what: string): never {
-  throw new ConstraintError(path, `The ${keyword} of the schema's ${shown(path)} is not ${what}.`, keyword);
+function malformed(path: string, keyword: string, what: Reason): never {
+  throw new ConstraintError(path, isNot(keyword, path, what), keyword);
 }
 
 interface Letters {
@@ -78,7 +79,7 @@ function keyBut({ book, text }: SchemaContext, names: readonly string[], path: s
     if (codes.length > MAX_KEY) {
       throw new ConstraintError(
         path,
-        `The schema's ${shown(path)} allows other properties beside a name of more than ${MAX_KEY} letters. Forbid them.`,
+        why`The schema's ${shown(path)} allows other properties beside a name of more than ${MAX_KEY} letters. Forbid them.`,
         'additionalProperties',
       );
     }

@@ -3,6 +3,7 @@
 
 import { ConstraintError } from '../../errors';
 import { isJsonObject } from '../../shared/json_object';
+import { why } from '../../shared/why';
 import { MAX_TEXT } from '../limits';
 
 const MAX_NESTING = 128;
@@ -17,7 +18,7 @@ export function plainSchema(schema: unknown): unknown {
     return JSON.parse(JSON.stringify(schema) ?? 'null');
   } catch (error) {
     if (error instanceof ConstraintError) throw error;
-    throw new ConstraintError('#', 'The schema is no JSON.');
+    throw new ConstraintError('#', why`The schema is no JSON.`);
   }
 }
 
@@ -32,10 +33,10 @@ function checkSize(schema: unknown): void {
     size += typeof value === 'string' ? value.length + 2 : 2;
     size += keys.reduce((sum, key) => sum + key.length + 3, 0);
     if (size + 2 * inner.length > MAX_TEXT) {
-      throw new ConstraintError('#', `The schema is longer than ${MAX_TEXT} letters. Use a smaller one.`);
+      throw new ConstraintError('#', why`The schema is longer than ${MAX_TEXT} letters. Use a smaller one.`);
     }
     if (depth > MAX_NESTING) {
-      throw new ConstraintError('#', `The schema is nested deeper than ${MAX_NESTING} levels. Flatten it.`);
+      throw new ConstraintError('#', why`The schema is nested deeper than ${MAX_NESTING} levels. Flatten it.`);
     }
     for (const one of inner) open.push({ value: one, depth: depth + 1 });
   }

@@ -2,6 +2,7 @@
 
 import { ConstraintError } from '../../errors';
 import { isJsonObject } from '../../shared/json_object';
+import { why } from '../../shared/why';
 import { shown } from '../shown';
 
 /** What a reference names, and its pointer in one spelling. */
@@ -15,7 +16,7 @@ export function resolve(root: unknown, reference: unknown, path: string): { path
   if (parts === null || schema === undefined) {
     throw new ConstraintError(
       path,
-      `The $ref of the schema's ${shown(path)} names nothing in this schema. Use a pointer such as "#/$defs/name".`,
+      why`The $ref of the schema's ${shown(path)} names nothing in this schema. Use a pointer such as "#/$defs/name".`,
       '$ref',
     );
   }

@@ -2,13 +2,14 @@
 
 import { ConstraintError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
+import { why } from '../../shared/why';
 import { NEVER, type Node, sequence } from '../grammar';
 import { parseRegex } from '../regex';
 import { shown } from '../shown';
 import type { SchemaContext } from './context';
 import { integerBetween, MAX_INTEGER } from './integer_range';
 import { QUOTE } from './json_text';
-import { countOf, type Place, refuse } from './keywords';
+import { countOf, isNot, type Place, refuse } from './keywords';
 import { type Bound, numberBetween } from './number_range';
 import { FORMATS } from './string_formats';
 
@@ -31,15 +32,14 @@ export function stringNode({ text, book }: SchemaContext, schema: JsonObject, { 
 
 function patternOf(keyword: string, value: unknown, path: string): string {
   if (typeof value !== 'string') {
-    throw new ConstraintError(path, `The ${keyword} of the schema's ${shown(path)} is not a text.`, keyword);
+    throw new ConstraintError(path, isNot(keyword, path, why`a text`), keyword);
   }
   if (keyword === 'pattern') return value;
   const format = Object.hasOwn(FORMATS, value) ? FORMATS[value] : undefined;
   if (format !== undefined) return format;
   throw new ConstraintError(
     path,
-    `The schema's ${shown(path)} has the format ${shown(value)}, which is not enforced here. ` +
-      `Use one of ${Object.keys(FORMATS).join(', ')}, or a pattern.`,
+    why`The schema's ${shown(path)} has the format ${shown(value)}, which is not enforced here. Use one of ${Object.keys(FORMATS).join(', ')}, or a pattern.`,
     'format',
   );
 }
@@ -77,7 +77,7 @@ function tightest(
     if (!(keyword in schema)) return null;
     const value = schema[keyword];
     if (typeof value === 'number' && Number.isFinite(value)) return { value, isExclusive: keyword === exclusive };
-    throw new ConstraintError(path, `The ${keyword} of the schema's ${shown(path)} is not a number.`, keyword);
+    throw new ConstraintError(path, isNot(keyword, path, why`a number`), keyword);
   };
   const [one, other] = [bound(inclusive), bound(exclusive)];
   if (one === null || other === null) return one ?? other;

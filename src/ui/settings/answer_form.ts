@@ -5,6 +5,7 @@
 import { css, html, nothing } from 'lit';
 import { type Constraint, checkConstraint } from '../../engine/engine';
 import { pageWords } from '../../words/page_words';
+import { sayReason } from '../../words/reasons';
 import { WordedElement } from '../../words/worded_element';
 import { sharedStyles } from '../shared/shared_styles';
 import { settingsStyles } from './settings_styles';
@@ -89,11 +90,12 @@ export class VivaceAnswerForm extends WordedElement {
       const constraint: Constraint = { kind: 'json_schema', schema: JSON.parse(this.schema) };
       const warnings = await checkConstraint(constraint);
       if (check !== this.check) return;
-      this.problem = warnings.join(' ');
+      this.problem = warnings.map(sayReason).join(' ');
       this.tell(constraint);
     } catch (error) {
       if (check !== this.check) return;
-      this.problem = pageWords().answerForm.problem(error instanceof Error ? error.message : String(error));
+      const { problem, noJson } = pageWords().answerForm;
+      this.problem = problem(error instanceof SyntaxError ? noJson : sayReason(String((error as Error).message)));
     }
   }
 

@@ -18,6 +18,7 @@ export const page: PageWords = {
     help: 'Welche Form Antworten haben. JSON ist nie fehlerhaft, und Programme können es lesen.',
     kinds: { text: 'Text', json: 'JSON', schema: 'JSON nach einem Schema' },
     schema: 'JSON-Schema',
+    noJson: 'Das Schema ist noch kein JSON.',
     problem: (why) => `${why} Bis das behoben ist, sind Antworten beliebiges JSON.`,
   },
   json: {

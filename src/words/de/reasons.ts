@@ -1,6 +1,7 @@
 // Reasons of the engine in German, by their English words. {0}, {1} ... are the values, which may be reasons, too.
 
 import type { Reasons } from '../language';
+import { constraintReasons } from './constraint_reasons';
 
 const kernels: Reasons = {
   'asked for by name': 'ausdrücklich gewählt',
@@ -137,4 +138,4 @@ const step: Reasons = {
   'gave up {0} times': 'gab {0}-mal auf',
 };
 
-export const reasons: Reasons = { ...kernels, ...sizes, ...limits, ...step };
+export const reasons: Reasons = { ...kernels, ...sizes, ...limits, ...step, ...constraintReasons };

@@ -17,6 +17,7 @@ export const page = {
     help: 'What form answers have. JSON cannot be malformed, and can be read by programs.',
     kinds: { text: 'Text', json: 'JSON', schema: 'JSON by a schema' },
     schema: 'JSON schema',
+    noJson: 'The schema is not JSON yet.',
     problem: (why: string) => `${why} Until this is mended, answers are any JSON.`,
   },
   json: {

@@ -18,6 +18,7 @@ export const page: PageWords = {
     help: '回答の形式を選びます。JSONは構文が壊れることがなく、プログラムで読み取れます。',
     kinds: { text: 'テキスト', json: 'JSON', schema: 'スキーマに沿ったJSON' },
     schema: 'JSONスキーマ',
+    noJson: 'スキーマはまだ JSON になっていません。',
     problem: (why) => `${why} 修正されるまで、回答は任意のJSONになります。`,
   },
   json: {

@@ -1,6 +1,7 @@
 // Reasons of the engine in Japanese, by their English words. {0}, {1} ... are the values, which may be reasons, too.
 
 import type { Reasons } from '../language';
+import { constraintReasons } from './constraint_reasons';
 
 const kernels: Reasons = {
   'asked for by name': '名前で指定',
@@ -135,4 +136,4 @@ const step: Reasons = {
   'gave up {0} times': '{0} 回中止',
 };
 
-export const reasons: Reasons = { ...kernels, ...sizes, ...limits, ...step };
+export const reasons: Reasons = { ...kernels, ...sizes, ...limits, ...step, ...constraintReasons };
