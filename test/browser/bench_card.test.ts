@@ -24,6 +24,7 @@ test('a press of the button measures, and the card can be sent to somebody', asy
   await expect.poll(() => run.isEnabled(), SOON).toBe(true);
   expect(await state()).toBe('idle'); // a link must not use somebody's battery by itself
   await expect.poll(() => textOf(card)).toContain('3 runs of 32 tokens after a prompt of 16');
+  await expect.poll(() => textOf(card)).toContain('Uses the processor for a while'); // the cpu backend
   await run.click();
   await expect.poll(state, SOON).toBe('done');
   await expect.poll(() => textOf(card.locator('[data-figure=decode]'))).toMatch(/tok\/s.* – .*tok\/s/s);

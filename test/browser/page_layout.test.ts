@@ -51,16 +51,24 @@ test('the line of privacy is under the middle of the conversation, and left to t
   await expect.poll(() => isShown('.foot')).toBe(false);
   await talk({ answers: [{ text: ANSWER }] });
   expect(await ended(page)).toBe('done');
-  for (const size of [WIDE, LAPTOP]) {
-    await page.setViewportSize(size);
-    const [line, field] = await page.evaluate(() => {
+  const aside = () =>
+    page.evaluate(() => {
       const range = document.createRange();
       range.selectNodeContents(document.querySelector('.foot')!);
       const field = document.querySelector('vivace-chat')!.shadowRoot!.querySelector('vivace-composer')!;
-      return [range, field].map((each) => each.getBoundingClientRect()).map(({ left, width }) => left + width / 2);
+      const [line = 0, middle = 0] = [range, field]
+        .map((each) => each.getBoundingClientRect())
+        .map(({ left, width }) => left + width / 2);
+      return Math.abs(line - middle);
     });
-    expect(Math.abs((line ?? 0) - (field ?? 0)), `${size.width} pixels`).toBeLessThan(12);
+  for (const hasPanel of [false, true]) {
+    if (hasPanel) await page.locator('#timing').click();
+    for (const size of [WIDE, LAPTOP]) {
+      await page.setViewportSize(size);
+      await expect.poll(aside, SOON).toBeLessThan(12);
+    }
   }
+  await page.locator('#timing').click();
   await page.setViewportSize(WIDE);
   await page.evaluate(() => document.querySelector('vivace-chat')?.newConversation());
   await expect.poll(() => isShown('.foot'), SOON).toBe(false);
@@ -261,8 +269,18 @@ test('on a touch screen every button has 44 pixels, and no field makes a phone z
   await context.close();
 });
 
-test('the button names a model only while one loads or runs', async () => {
-  await expect.poll(() => textOf(page.locator('#model-name'))).toBe('Choose a model'); // the page's own load failed
+test('the button names a model only while one loads or runs, and a narrow phone has room for its words', async () => {
+  const name = page.locator('#model-name');
+  await expect.poll(() => textOf(name)).toBe('Choose a model'); // the page's own load failed
+  await page.setViewportSize({ width: 360, height: 740 });
+  for (const words of ['Choose a model', 'Modell wählen', 'モデルを選択']) {
+    await name.evaluate((place, words) => {
+      place.textContent = words;
+    }, words);
+    const hidden = () => name.evaluate((at) => [at.scrollWidth > at.clientWidth, at.scrollHeight > at.clientHeight]);
+    await expect.poll(hidden, SOON).toEqual([false, false]);
+  }
+  await page.setViewportSize(WIDE);
 });
 
 test('the panel opens as it was left, and anything else that is stored leaves it closed', async () => {

@@ -99,7 +99,7 @@ class VivaceBench extends LitElement {
       ${engine ? html`<p>${engine.info.model.name} · ${engine.info.adapter ?? engine.info.backend}</p>` : nothing}
       <div class="row">
         <button class="primary" data-testid="run-bench" ?disabled=${!engine} @click=${this.run}>${texts.run}</button>
-        <span>${engine ? texts.asks : texts.loading}</span>
+        <span>${engine ? texts.asks(engine.info.backend === 'webgpu') : texts.loading}</span>
       </div>`;
   }
 

@@ -5,7 +5,7 @@ import type { Drawer } from './drawer';
 import { CLOSED, fitWidth, LEAST_WIDTH, mostWidth, readPanelState, writePanelState } from './panel_state';
 
 interface SidePanelParts {
-  /** The grid that has the panel as its last column. It gets the class `timing` and the variable `--panel-width`. */
+  /** The grid that has the panel as its last column. It gets the class `timing`. */
   place: HTMLElement;
   opener: HTMLElement;
   /** The edge between chat and panel. */
@@ -47,7 +47,7 @@ export class SidePanel {
     const isOpen = narrow.matches ? drawer.isOpen : this.state.isOpen;
     const width = fitWidth(this.state.width, innerWidth);
     place.classList.toggle('timing', this.state.isOpen);
-    place.style.setProperty('--panel-width', `${width}px`);
+    document.body.style.setProperty('--panel-width', `${width}px`); // the line under the page keeps off the panel, too
     opener.setAttribute('aria-expanded', String(isOpen));
     edge.setAttribute('aria-valuemin', String(LEAST_WIDTH));
     edge.setAttribute('aria-valuemax', String(mostWidth(innerWidth)));

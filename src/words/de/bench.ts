@@ -9,7 +9,7 @@ export const bench: BenchWords = {
     `${times} Läufe mit ${tokens} Tokens nach einer Eingabe von ${promptTokens}, jeder mit leerem Cache.`,
   run: 'Starten',
   again: 'Noch einmal',
-  asks: 'Nutzt eine Weile die GPU. Es wird nichts gesendet.',
+  asks: (onGpu) => `Nutzt eine Weile ${onGpu ? 'die GPU' : 'den Prozessor'}. Es wird nichts gesendet.`,
   loading: 'Warten auf das Modell …',
   range: 'Median und der Bereich aller Läufe.',
   tooLong: (needs, has) =>

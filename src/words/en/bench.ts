@@ -13,7 +13,7 @@ export const bench = {
     `${times} runs of ${tokens} tokens after a prompt of ${promptTokens}, each with an empty cache.`,
   run: 'Run',
   again: 'Run again',
-  asks: 'Uses the GPU for a while. Nothing is sent anywhere.',
+  asks: (onGpu: boolean) => `Uses the ${onGpu ? 'GPU' : 'processor'} for a while. Nothing is sent anywhere.`,
   loading: 'Waiting for the model to load…',
   range: 'Median, and the range of all runs.',
   tooLong: (needs: number, has: number) =>

@@ -9,7 +9,7 @@ export const bench: BenchWords = {
     `プロンプト ${promptTokens} トークンの後に ${tokens} トークンを ${times} 回、毎回空のキャッシュで生成します。`,
   run: '実行',
   again: 'もう一度実行',
-  asks: 'しばらく GPU を使用します。どこにも送信されません。',
+  asks: (onGpu) => `しばらく${onGpu ? ' GPU ' : 'プロセッサ'}を使用します。どこにも送信されません。`,
   loading: 'モデルの読み込みを待っています…',
   range: '中央値と全実行の範囲。',
   tooLong: (needs, has) =>
