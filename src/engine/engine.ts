@@ -40,12 +40,8 @@ export {
   readHubUrl,
   showHubAddress,
 } from '../storage/hub/hub_address';
-export {
-  deleteAllPrompts as deleteStoredPrompts,
-  promptBytes as storedPromptBytes,
-} from '../storage/prompts/prompt_files';
 export type { Health } from './health';
-export { checkConstraint } from './page/compile';
+export { checkConstraint, deleteStoredPrompts, storedPromptBytes } from './page/later';
 export { cacheUsage, deleteCachedModel, listCachedModels } from './page/model_cache';
 export { type Recovery, type RunHeard, type RunReport, runReport, takeRecovery } from './page/run_report';
 export { trustedScriptUrl } from './page/script_url';

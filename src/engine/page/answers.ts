@@ -2,8 +2,10 @@
 // many workers as needed.
 
 import { VivaceError } from '../../errors';
+import { arrived } from '../../shared/part';
 import type { EngineEvent, GenerateInput, GenerateOptions, GenerateRequest, RunMetrics } from '../protocol';
-import { asksForConstraint, constrained } from './constrain';
+import { asksForConstraint } from './asked_constraint';
+import type { constrained as Constrain, ConstrainedRequest } from './constrain';
 import { HeardAnswer } from './heard_answer';
 import { Request } from './request';
 import { MOVED, type Supervisor } from './supervisor';
@@ -34,7 +36,7 @@ export function answers(
   async function* events(): Answers {
     const asked = { ...others, constraint: document };
     const asks = asksForConstraint(supervisor, input, asked);
-    const { constraint, warnings } = asks ? await constrained(supervisor, input, asked) : NO_CONSTRAINT;
+    const { constraint, warnings } = asks ? await constrainedBy(supervisor, input, asked) : NO_CONSTRAINT;
     if (isLeft) return;
     for (const message of warnings) yield { type: 'warning', code: 'constraint', message };
     for (let choice = 0; choice === 0 || (choice < Number(others.n) && !isLeft && !signal?.aborted); choice++) {
@@ -105,6 +107,11 @@ export function answers(
 
 function recovered({ news: message, info }: Pick<Supervisor, 'news' | 'info'>, pauseMs: number): EngineEvent {
   return { type: 'recovered', message, backend: info.backend, pauseMs };
+}
+
+async function constrainedBy(...asked: Parameters<typeof Constrain>): Promise<ConstrainedRequest> {
+  const { constrained } = await arrived(import('./constrain'));
+  return constrained(...asked);
 }
 
 const NO_CONSTRAINT = { constraint: undefined, warnings: [] };

@@ -33,14 +33,6 @@ export async function compiled(asked: Constraint | ConstrainedAnswer): Promise<C
   return result;
 }
 
-/**
- * The sentences about what of a constraint is enforced otherwise than asked for, without a model.
- * @throws as compiled
- */
-export async function checkConstraint(constraint: Constraint): Promise<readonly string[]> {
-  return (await compiled(constraint)).warnings;
-}
-
 /** Null for what JSON cannot hold, and for what is too long. */
 function keyOf(asked: unknown): string | null {
   try {

@@ -1,9 +1,9 @@
 // What is constrained in the answer to a request: the document that the option `constraint` asks for, and the calls of
-// tools, whose arguments follow the schemas of their tools without being asked.
+// tools, whose arguments follow the schemas of their tools without being asked. A part: it comes with the first one.
 
 import { VivaceError } from '../../errors';
-import type { AnswerForm } from '../../text/answer/answer_form';
-import type { AskedConstraint, EngineInfo, GenerateInput, GenerateOptions, Tool } from '../protocol';
+import type { AskedConstraint, Constraint, EngineInfo, GenerateInput, GenerateOptions } from '../protocol';
+import { type Constrainable, type ConstrainOptions, givenTools, toolsOf } from './asked_constraint';
 import { compiled } from './compile';
 
 export interface ConstrainedRequest {
@@ -11,23 +11,15 @@ export interface ConstrainedRequest {
   warnings: readonly string[];
 }
 
-interface Model {
-  readonly info: Pick<EngineInfo, 'thinking'>;
-  readonly form: AnswerForm | null;
-}
-
-type Options = Pick<GenerateOptions, 'constraint' | 'toolArguments' | 'thinking'>;
-
-/** True where there is something to constrain. */
-export function asksForConstraint(model: Model, input: GenerateInput, options: Options): boolean {
-  return options.constraint !== undefined || toolsOf(model, input, options).length > 0;
-}
-
 /**
  * A schema of a tool that cannot be enforced is no error: a warning names the keyword, and the arguments are free.
  * @throws ConstraintError for a constraint that cannot be enforced, WorkerError where the compiler cannot be fetched
  */
-export async function constrained(model: Model, input: GenerateInput, options: Options): Promise<ConstrainedRequest> {
+export async function constrained(
+  model: Constrainable,
+  input: GenerateInput,
+  options: ConstrainOptions,
+): Promise<ConstrainedRequest> {
   const { constraint } = options;
   const tools = toolsOf(model, input, options);
   const { form } = model;
@@ -55,21 +47,6 @@ export async function constrained(model: Model, input: GenerateInput, options: O
 const NO_CALLS =
   'The answer is a document and calls no tools: beside a constraint, the calls of this model are unknown.';
 
-/** The tools of a request whose calls can be constrained. The worker refuses tools that are none. */
-function toolsOf({ form }: Model, input: GenerateInput, { toolArguments }: Options): readonly Tool[] {
-  return form?.calls && toolArguments !== 'free' ? givenTools(input) : [];
-}
-
-/** The tools that may be called. */
-function givenTools(input: GenerateInput): readonly Tool[] {
-  if (!('messages' in input) || input.toolChoice === 'none') return [];
-  const tools: unknown = input.tools;
-  return Array.isArray(tools) && tools.every(isTool) ? tools : [];
-}
-
-const isTool = (tool: unknown): tool is Tool =>
-  typeof tool === 'object' && tool !== null && 'name' in tool && typeof tool.name === 'string' && tool.name !== '';
-
 function isForcedCall(input: GenerateInput): boolean {
   const choice = 'messages' in input ? input.toolChoice : undefined;
   return choice === 'required' || (typeof choice === 'object' && choice !== null);
@@ -78,4 +55,12 @@ function isForcedCall(input: GenerateInput): boolean {
 /** A model that can choose thinks before a document only where it is asked to. */
 function mayThink(ability: EngineInfo['thinking'], asked: GenerateOptions['thinking']): boolean {
   return ability === 'always' || (ability === 'optional' && asked === 'on');
+}
+
+/**
+ * The sentences about what of a constraint is enforced otherwise than asked for, without a model.
+ * @throws as compiled
+ */
+export async function sayDifferences(constraint: Constraint): Promise<readonly string[]> {
+  return (await compiled(constraint)).warnings;
 }

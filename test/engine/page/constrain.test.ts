@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { mayEnd, START, walk } from '../../../src/cpu/grammar';
-import { asksForConstraint, constrained } from '../../../src/engine/page/constrain';
+import { asksForConstraint } from '../../../src/engine/page/asked_constraint';
+import { constrained } from '../../../src/engine/page/constrain';
 import type { GenerateInput, GenerateOptions, ThinkingAbility, Tool, ToolChoice } from '../../../src/engine/protocol';
 import type { AnswerForm } from '../../../src/text/answer/answer_form';
 
