@@ -17,7 +17,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 type Piece = Awaited<ReturnType<PieceWork['read']>>;
 type Asked = { ask: 'read' | 'write'; name: string } | { ask: 'name'; bytes: Bytes };
 type Question = (Asked & { id: number }) | { ask: 'end' };
-type Answer = { id: number; value: unknown } | { id: number; error: { name: string; message: string } };
+/** `spare` is the memory of bytes that are written, for those that follow. */
+type Answer = { id: number; value: unknown; spare?: Bytes } | { id: number; error: { name: string; message: string } };
 
 /**
  * The work of one load: its first pieces `here`, the others in threads as soon as they have started. A thread that does
@@ -60,9 +61,9 @@ export function workInThreads(
     },
     async name(bytes) {
       const thread = next();
-      const copy = thread && bytes.slice();
-      const done =
-        copy && (await inThread(thread, () => thread.ask<string>({ ask: 'name', bytes: copy }, [copy.buffer])));
+      if (!thread) return here.name(bytes);
+      const copy = thread.copyOf(bytes);
+      const done = await inThread(thread, () => thread.ask<string>({ ask: 'name', bytes: copy }, [copy.buffer]));
       if (!done) return here.name(bytes);
       holders.set(done.value, thread);
       return done.value;
@@ -90,6 +91,8 @@ function countThreads(): number {
 class PieceThread {
   private readonly waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   private next = 0;
+  /** Memory that came back. New memory for each piece would be garbage of the thread, as large as the file. */
+  private readonly spares: Bytes[] = [];
 
   constructor(private readonly port: MessagePort) {
     port.onmessage = ({ data }: MessageEvent<Answer>) => {
@@ -97,7 +100,16 @@ class PieceThread {
       this.waiting.delete(data.id);
       if ('error' in data) waiting?.reject(Object.assign(new Error(data.error.message), { name: data.error.name }));
       else waiting?.resolve(data.value);
+      if ('spare' in data && data.spare) this.spares.push(data.spare);
     };
+  }
+
+  /** A copy to send. */
+  copyOf(bytes: Bytes): Bytes {
+    const spare = this.spares.at(-1)?.length === bytes.length ? this.spares.pop() : undefined;
+    if (!spare) return bytes.slice();
+    spare.set(bytes);
+    return spare;
   }
 
   /** @throws LateError, and as the work in the thread */
@@ -122,26 +134,31 @@ export function servePieces(port: MessagePort, open = opfsPieces): Promise<void>
   const opening = open().then(workHere);
   opening.catch(() => {}); // every question hears of it
   const named = new Map<string, Bytes>();
-  const answer = async (question: Exclude<Question, { ask: 'end' }>): Promise<unknown> => {
+  /** The answer with the memory that goes back with it. */
+  const answer = async (question: Exclude<Question, { ask: 'end' }>) => {
+    const { id } = question;
     const work = await opening;
-    if (question.ask === 'read') return work.read(question.name);
-    if (question.ask === 'name') {
-      const name = await work.name(question.bytes);
-      named.set(name, question.bytes);
-      return name;
+    if (question.ask === 'read') {
+      const value = await work.read(question.name);
+      return { answer: { id, value }, memory: value?.bytes };
     }
-    const bytes = named.get(question.name);
+    if (question.ask === 'name') {
+      const value = await work.name(question.bytes);
+      named.set(value, question.bytes);
+      return { answer: { id, value } };
+    }
+    const spare = named.get(question.name);
     named.delete(question.name);
-    return bytes && work.write(question.name, bytes); // without bytes, a piece of equal content is being written
+    if (spare) await work.write(question.name, spare); // else a piece of equal content is being written
+    return { answer: { id, value: null, spare }, memory: spare };
   };
   return new Promise((resolve) => {
     port.onmessage = async ({ data }: MessageEvent<Question>) => {
       if (data.ask === 'end') return resolve();
       const { id } = data;
       try {
-        const value = await answer(data);
-        const bytes = data.ask === 'read' ? (value as Piece)?.bytes : null;
-        port.postMessage({ id, value } satisfies Answer, bytes ? [bytes.buffer] : []);
+        const { answer: found, memory } = await answer(data);
+        port.postMessage(found satisfies Answer, memory ? [memory.buffer] : []);
       } catch (thrown) {
         const { name, message } = thrown instanceof Error ? thrown : new Error(String(thrown));
         port.postMessage({ id, error: { name, message } } satisfies Answer);
