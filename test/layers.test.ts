@@ -89,7 +89,7 @@ const DOORS: Record<string, readonly string[]> = {
   'storage/hub': ['hub_address', 'hub_model', 'model_url'],
   'storage/prompts': ['has_prompts', 'prompt_files', 'prompt_piece', 'prompt_store'],
   'storage/source': ['blob_source', 'byte_source', 'folder', 'hash_port', 'http', 'url_source', 'window_cache'],
-  'text/answer': ['answer_form', 'answer_parser', 'answer_part'],
+  'text/answer': ['answer_form', 'answer_parser', 'answer_part', 'call_parser'],
   'text/decode': ['shown_text', 'stream_decoder', 'token_bytes'],
   'text/encode': [
     'added_tokens',

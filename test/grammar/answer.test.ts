@@ -10,6 +10,7 @@ import { compileAnswer } from '../../src/grammar/constraint';
 import { controlBytes, MOST_CONTROLS } from '../../src/grammar/control_bytes';
 import { answerForm } from '../../src/text/answer/answer_form';
 import { createAnswerParser } from '../../src/text/answer/answer_parser';
+import { readCalls } from '../../src/text/answer/call_parser';
 import { createTokenizer } from '../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import type { Tool } from '../../src/text/template/message';
@@ -93,7 +94,7 @@ function answersOf(source: string, tools = TOOLS) {
     return text;
   };
   const read = (text: string) => {
-    const parser = createAnswerParser(tokenizer, { syntax: template.syntax, tools: TOOLS, goesOn: true });
+    const parser = createAnswerParser(tokenizer, { syntax: template.syntax, tools: TOOLS, readCalls, goesOn: true });
     const parts = [...tokenizer.encode(text, { addSpecialTokens: false })].flatMap((id) => {
       parser.push(id);
       return [...parser.parts];

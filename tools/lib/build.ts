@@ -95,10 +95,10 @@ const BUILDS = [
  * kernels 0.3, places of values and scales 0.2, and what writes them.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 199.9 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 200 },
   { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 255.3 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 81.9 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 337 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 337.1 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8.4 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
@@ -127,11 +127,12 @@ export const BUDGETS = [
  * What tokenizer.json may ask for, with the library that does it, is a part that a GGUF file of its own needs none of:
  * 9.7. Stored prompts are one that comes at once only where an earlier visit left some: 2.1. Keys and
  * values in signed bytes took the second 1; what reads and writes the bytes is a part of its own.
- * What constrains answers, and figures of stored prompts, come to the page when they are called: both 1 less.
+ * What constrains answers, and figures of stored prompts, come to the page when they are called: both 1 less. Calls are
+ * read by a part that comes with the first tools: the second 1.7 less.
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 89.5 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 233.8 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 232.1 },
 ];
 
 /** What index.html names: its scripts with what they import at once, its style sheets and, if asked, its worker. */

@@ -4,6 +4,7 @@
 import { InvalidRequestError, NotFiniteError } from '../../errors';
 import { arrived } from '../../shared/part';
 import { createAnswerParser } from '../../text/answer/answer_parser';
+import type { ReadCalls } from '../../text/answer/answer_part';
 import { type Backend, MOST_SHARED } from '../backend/backend';
 import type {
   AskedConstraint,
@@ -54,7 +55,7 @@ export async function generate(
   const { backend, pause = new Pause() } = session;
   const halted = () => pause.over(stopped);
   const clock = new TokenClock();
-  const request = checkRequest(session, input, options, resumed, asked && (await obeying(asked)));
+  const request = checkRequest(session, input, options, resumed, await partsFor(session, input, asked));
   const { constraint, runAhead, prompt, told, known, parser, ends } = request;
   clock.tokenized = performance.now();
 
@@ -177,6 +178,23 @@ async function obeying({ automaton, onlyCalls }: AskedConstraint): Promise<Obey>
   };
 }
 
+/** What a request needs that a plain answer does not. */
+interface Parts {
+  obey?: Obey;
+  readCalls?: ReadCalls;
+}
+
+async function partsFor(session: Session, input: GenerateInput, asked?: AskedConstraint): Promise<Parts> {
+  const given = input as { tools?: unknown } | null; // not checked yet
+  const mayCall = session.template?.syntax.tools && given?.tools;
+  return { obey: asked && (await obeying(asked)), readCalls: mayCall ? await callReader() : undefined };
+}
+
+async function callReader(): Promise<ReadCalls> {
+  const { readCalls } = await arrived(import('../../text/answer/call_parser'));
+  return readCalls;
+}
+
 /** Before a document, a model that can choose thinks only where it is asked to. */
 function thinkingOf(session: Session, asked: AnswerOptions['thinking']): AnswerOptions['thinking'] {
   return asked === 'auto' && session.template?.syntax.thinking?.ability === 'optional' ? 'off' : asked;
@@ -187,8 +205,8 @@ function checkRequest(
   session: Session,
   input: GenerateInput,
   options: GenerateOptions,
-  resumed?: ResumedAnswer,
-  obey?: Obey,
+  resumed: ResumedAnswer | undefined,
+  { obey, readCalls }: Parts,
 ) {
   const { backend, tokenizer } = session;
   if (backend.vectors.only) {
@@ -208,6 +226,7 @@ function checkRequest(
     ...beginning,
     syntax: chat ? session.template?.syntax : undefined,
     tools: chat?.toolChoice === 'none' ? undefined : chat?.tools,
+    readCalls,
     reasoning,
   });
   const room = backend.contextLength - prompt.length;

@@ -3,7 +3,7 @@
 import type { ChatSyntax, ThinkingSyntax, ToolSyntax } from '../template/chat_syntax';
 import { ID } from '../template/literal_match';
 import type { Tokenizer } from '../tokenizer';
-import { isTag, triggerOf } from './call_parser';
+import { isTag, triggerOf } from './call_trigger';
 
 export interface AnswerForm {
   readonly thinking: Pick<ThinkingSyntax, 'open' | 'close'> | null;

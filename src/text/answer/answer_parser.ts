@@ -22,9 +22,9 @@ export interface AnswerParser {
 }
 
 export function createAnswerParser(tokenizer: Tokenizer, options: AnswerOptions = {}): AnswerParser {
-  const { goesOn = false, begun = '', syntax, tools = [] } = options;
+  const { goesOn = false, begun = '', syntax, tools = [], readCalls } = options;
   const splitter = new AnswerSplitter(options);
-  const calls = tools.length > 0 ? syntax?.tools : null;
+  const calls = tools.length > 0 && readCalls ? syntax?.tools : null;
   const decoder = createStreamDecoder(tokenizer, goesOn, namesIn([syntax?.thinking, calls]).trim());
   let early = begun === '' ? '' : splitter.add(begun, false);
   let isNew = true; // the parts of `begun` are not passed on yet

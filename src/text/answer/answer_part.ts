@@ -1,6 +1,6 @@
 // What an answer holds beside its text, and how it is read. Types only.
 
-import type { ChatSyntax } from '../template/chat_syntax';
+import type { ChatSyntax, ToolSyntax } from '../template/chat_syntax';
 import type { Tool } from '../template/message';
 
 /** A part of an answer that is not its text. */
@@ -18,6 +18,25 @@ export type AnswerPart =
   /** A call whose arguments are no JSON object, or whose tool is unknown. `text`: as the model wrote it. */
   | { type: 'tool-call-error'; index: number; message: string; text: string };
 
+/** Reads calls that follow one another. */
+export interface CallReader {
+  /** Text that is not part of a call, once `isDone`. */
+  readonly rest: string;
+  readonly isDone: boolean;
+  push(text: string): void;
+  /** The end of the answer. */
+  flush(): void;
+}
+
+/** @param index the number of the first call */
+export type ReadCalls = (
+  syntax: ToolSyntax,
+  tools: readonly Tool[],
+  index: number,
+  emit: (part: AnswerPart) => void,
+  onWhole: () => void,
+) => CallReader;
+
 export interface AnswerOptions {
   stop?: readonly string[];
   /** The ids continue a text, so that their first space is part of the text. Default: false. */
@@ -28,6 +47,8 @@ export interface AnswerOptions {
   syntax?: ChatSyntax;
   /** The tools that may be called. Without any, a call is text. */
   tools?: readonly Tool[];
+  /** What reads calls (call_parser.ts). Without it, a call is text. */
+  readCalls?: ReadCalls;
   /** `text`: thinking stays in the text, with its markers. Default: split. */
   reasoning?: 'split' | 'text';
 }

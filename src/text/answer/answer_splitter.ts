@@ -4,8 +4,8 @@ import { beginningOf, ShownText } from '../decode/shown_text';
 import type { ToolSyntax } from '../template/chat_syntax';
 import { matchLiteral } from '../template/literal_match';
 import type { Tool } from '../template/message';
-import type { AnswerOptions, AnswerPart } from './answer_part';
-import { CallParser, isTag, triggerOf } from './call_parser';
+import type { AnswerOptions, AnswerPart, CallReader, ReadCalls } from './answer_part';
+import { isTag, triggerOf } from './call_trigger';
 
 /** Most spaces that wait for what follows. */
 const MAX_SPACES = 64;
@@ -16,7 +16,7 @@ export class AnswerSplitter {
   isThinking = false;
   private readonly shown: ShownText;
   private thought = new ShownText([]);
-  private caller: CallParser | null = null;
+  private caller: CallReader | null = null;
   private index = 0; // of the next call
   private indexBefore = 0; // when the caller began
   private pending = '';
@@ -29,16 +29,18 @@ export class AnswerSplitter {
   private readonly close: string;
   private readonly tools: readonly Tool[];
   private readonly syntax: ToolSyntax | null;
+  private readonly readCalls: ReadCalls | undefined;
   /** The tag that announces a call anywhere in the text, or ''. */
   private readonly trigger: string;
   private readonly isSplit: boolean;
 
-  constructor({ stop = [], syntax, tools = [], reasoning = 'split' }: AnswerOptions) {
+  constructor({ stop = [], syntax, tools = [], readCalls, reasoning = 'split' }: AnswerOptions) {
     this.shown = new ShownText(stop.filter((word) => word !== ''));
     this.open = syntax?.thinking?.open.trim() ?? '';
     this.close = syntax?.thinking?.close.trim() ?? '';
     this.tools = tools;
-    this.syntax = tools.length > 0 ? (syntax?.tools ?? null) : null;
+    this.readCalls = readCalls;
+    this.syntax = tools.length > 0 && readCalls ? (syntax?.tools ?? null) : null;
     const trigger = this.syntax ? triggerOf(this.syntax) : '';
     this.trigger = isTag(trigger) ? trigger : '';
     this.isSplit = reasoning === 'split';
@@ -143,7 +145,7 @@ export class AnswerSplitter {
       if (part.type !== 'reasoning') this.index = part.index + 1;
       this.parts.push(part);
     };
-    this.caller = new CallParser(this.syntax!, this.tools, this.index, emit, () => this.calls++);
+    this.caller = this.readCalls!(this.syntax!, this.tools, this.index, emit, () => this.calls++);
     return out;
   }
 

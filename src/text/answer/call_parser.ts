@@ -1,31 +1,23 @@
-// Calls of tools, from the text that a model writes in its template's syntax.
+// Calls of tools, from the text that a model writes in its template's syntax. A part: it comes with the first tools.
 
 import { asObject, asString } from '../json';
 import type { ToolSyntax } from '../template/chat_syntax';
 import { matchLiteral } from '../template/literal_match';
 import type { Tool } from '../template/message';
-import type { AnswerPart } from './answer_part';
+import type { AnswerPart, CallReader, ReadCalls } from './answer_part';
 import { type ArgumentsReader, createArgumentsReader } from './call_arguments';
+import { isTag, triggerOf } from './call_trigger';
 
 /** Most units of a call before its arguments. */
 const MAX_HEAD = 1024;
 
-/** The text that announces a call: its first tag or, for calls that are nothing but JSON, its first words. */
-export function triggerOf({ begin }: ToolSyntax): string {
-  const tag = /^\S+?(?=\s|\[?\s*\{|$)/.exec(begin)?.[0] ?? begin;
-  return tag.replace(/(?<=.)[[{(\0]+$/s, '');
-}
-
-/** True if the trigger is no ordinary text, so that an answer that has it means a call. */
-export function isTag(trigger: string): boolean {
-  return /^[^\p{L}\p{N}\s{]/u.test(trigger);
-}
+export const readCalls: ReadCalls = (...asked) => new CallParser(...asked);
 
 /**
  * Reads the calls that follow one another from the trigger on. `rest` is text behind them, or text that turned out to
  * be no call.
  */
-export class CallParser {
+class CallParser implements CallReader {
   /** Text that is not part of a call, once `isDone`. */
   rest = '';
   isDone = false;

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAnswerParser } from '../../../src/text/answer/answer_parser';
 import type { AnswerOptions, AnswerPart } from '../../../src/text/answer/answer_part';
+import { readCalls } from '../../../src/text/answer/call_parser';
 import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../../src/text/template/chat_template';
 import type { Tool } from '../../../src/text/template/message';
@@ -32,7 +33,7 @@ const bytes = (text: string) => Array.from(new TextEncoder().encode(text), (byte
 
 /** The whole answer: text, thinking, calls and errors, however they came. */
 function read(ids: ArrayLike<number>, options: AnswerOptions) {
-  const parser = createAnswerParser(tokenizer, options);
+  const parser = createAnswerParser(tokenizer, { readCalls, ...options });
   let text = '';
   const parts: AnswerPart[] = [];
   for (const id of Array.from(ids)) {
@@ -125,7 +126,7 @@ describe('calls', () => {
   });
 
   test('stream their arguments as they come', () => {
-    const parser = createAnswerParser(tokenizer, { syntax: QWEN, tools: TOOLS });
+    const parser = createAnswerParser(tokenizer, { syntax: QWEN, tools: TOOLS, readCalls });
     const pieces = bytes('<tool_call>\n{"name": "look", "arguments": {"at": "a').flatMap((id) => {
       parser.push(id);
       return parser.parts.map((part) => (part.type === 'tool-call' ? part.arguments : null));

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createAnswerParser } from '../../../src/text/answer/answer_parser';
 import type { AnswerPart } from '../../../src/text/answer/answer_part';
+import { readCalls } from '../../../src/text/answer/call_parser';
 import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { type ChatTemplate, createChatTemplate } from '../../../src/text/template/chat_template';
 import type { ChatMessage, ChatRequest, Tool } from '../../../src/text/template/message';
@@ -55,7 +56,7 @@ function tokenizerOf(source: string) {
 
 function read(source: string, template: ChatTemplate, begun: string, answer: string) {
   const tokenizer = tokenizerOf(source);
-  const options = { syntax: template.syntax, tools: TOOLS, begun, goesOn: true };
+  const options = { syntax: template.syntax, tools: TOOLS, readCalls, begun, goesOn: true };
   const results = [tokenizer.encode(answer, { addSpecialTokens: false }), letters(answer, tokenizer)].map((ids) => {
     const parser = createAnswerParser(tokenizer, options);
     const parts: AnswerPart[] = [];
