@@ -1,11 +1,13 @@
 // `npm run constraint-search -- --schemas N`: draws documents from random JSON schemas and asks ajv whether each one is
 // valid. `npm test` runs a fixed share of it. With `--answers N`: answers of the storyteller on the CPU instead. With
 // `--hostile N`: constraints that mean harm, each of which has to be compiled or refused within a second of CPU time.
-// Exit code 1 where one is wrong.
+// With `--forced FILE`, a tokenizer.json: how many tokens of some answers are forced. Exit code 1 where one is wrong.
 
 import { constrainedAnswers } from '../test/engine/constrained_answers';
 import { drawDocuments } from '../test/grammar/draws';
+import { countForced } from '../test/grammar/forced';
 import { compileHostile } from '../test/grammar/hostile_search';
+import { readJson } from '../test/text/fixtures';
 import { runTool } from './lib/terminal';
 
 const FLAGS = {
@@ -13,6 +15,7 @@ const FLAGS = {
   documents: { kind: 'whole', value: 'N', help: 'documents of each schema (default 5)' },
   answers: { kind: 'whole', value: 'N', help: 'answers of the storyteller at temperature 1, instead of schemas' },
   hostile: { kind: 'whole', value: 'N', help: 'hostile constraints, instead of schemas' },
+  forced: { kind: 'text', value: 'FILE', help: 'tokens that are forced, in the vocabulary of a tokenizer.json' },
   seed: { kind: 'whole', value: 'N', help: 'seed of the first schema, answer or constraint (default 0)' },
 } as const;
 
@@ -20,8 +23,9 @@ const FLAGS = {
 const ROUND = 500;
 
 await runTool('npm run constraint-search --', FLAGS, async (given) => {
-  const { schemas = 10_000, documents = 5, answers, hostile, seed = 0 } = given;
+  const { schemas = 10_000, documents = 5, answers, hostile, forced, seed = 0 } = given;
   const search = () => {
+    if (forced !== undefined) return tellForced(forced);
     if (answers !== undefined) return searchAnswers(answers, seed);
     return hostile === undefined ? searchSchemas(schemas, documents, seed) : searchHostile(hostile, seed);
   };
@@ -29,6 +33,16 @@ await runTool('npm run constraint-search --', FLAGS, async (given) => {
 });
 
 const seedsOf = (first: number, n: number) => Array.from({ length: n }, (_, i) => first + i);
+
+function tellForced(file: string): number {
+  for (const layout of ['line', 'free'] as const) {
+    for (const { name, tokens, single, forced, runs } of countForced(readJson(file), layout)) {
+      const told = `${tokens} tokens, ${single} of them the only one allowed, ${forced} of forced bytes in ${runs} runs`;
+      console.log(`${layout}, ${name}: ${told}`);
+    }
+  }
+  return 0;
+}
 
 function searchHostile(constraints: number, seed: number): number {
   const cpuMs = () => {

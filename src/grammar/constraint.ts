@@ -107,7 +107,7 @@ function refusalOf(form: AnswerForm, tool: ToolForm, fuel: Fuel): { tool: ToolFo
 function documentOf(constraint: Constraint, fuel: Fuel): { grammar: Grammar; warnings: readonly string[] } {
   check(constraint);
   if (constraint.kind === 'json_schema') return schemaGrammar(constraint.schema, constraint, fuel);
-  return { grammar: grammarOf(constraint), warnings: [] };
+  return { grammar: grammarOf(constraint, fuel), warnings: [] };
 }
 
 const LAYOUTS: readonly unknown[] = [undefined, 'free', 'line'];
@@ -132,14 +132,14 @@ function check(given: unknown): void {
   );
 }
 
-function grammarOf(constraint: Exclude<Constraint, { kind: 'json_schema' }>): Grammar {
+function grammarOf(constraint: Exclude<Constraint, { kind: 'json_schema' }>, fuel: Fuel): Grammar {
   switch (constraint.kind) {
     case 'json_object':
       return jsonObjectGrammar(constraint.layout);
     case 'regex':
-      return regexGrammar(constraint.source);
+      return regexGrammar(constraint.source, fuel);
     case 'grammar':
-      return gbnfGrammar(constraint.source);
+      return gbnfGrammar(constraint.source, fuel);
     case 'choice':
       return choiceGrammar(constraint.texts);
   }

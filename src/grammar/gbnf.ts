@@ -1,16 +1,17 @@
 // GBNF, the grammars of llama.cpp: rules such as `root ::= "yes" | [0-9]+`. Without its tokens in <>.
 
 import { ConstraintError } from '../errors';
-import { allBut, type CodeRange, codePoints, utf8 } from './code_points';
+import { ALL, allBut, type CodeRange, codePoints, utf8 } from './code_points';
 import { call, choice, type Grammar, literal, type Node, repeat, sequence } from './grammar';
-import { MAX_DEPTH } from './limits';
+import { Letters } from './letters';
+import { Fuel, MAX_DEPTH } from './limits';
 import { RuleBook } from './rule_book';
 import { repetition, Scanner } from './scanner';
 import { shown } from './shown';
 
 /** @throws ConstraintError for malformed text, and for a rule that is missing or defined twice */
-export function gbnfGrammar(source: string): Grammar {
-  return new GbnfParser(source).parse();
+export function gbnfGrammar(source: string, fuel = new Fuel()): Grammar {
+  return new GbnfParser(source, fuel).parse();
 }
 
 const NAME = /^[A-Za-z0-9_-]$/;
@@ -18,13 +19,16 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
 class GbnfParser {
   private readonly scanner: Scanner;
-  private readonly book = new RuleBook();
+  private readonly book: RuleBook;
+  private readonly letters: Letters;
   /** The numbers of the rules that were named so far. */
   private readonly rules = new Map<string, number>();
   private readonly defined = new Set<string>();
   private depth = 0;
 
-  constructor(source: string) {
+  constructor(source: string, fuel: Fuel) {
+    this.book = new RuleBook(fuel);
+    this.letters = new Letters(utf8, fuel);
     this.scanner = new Scanner(source, '', 'The grammar');
     this.ruleOf('root');
   }
@@ -125,7 +129,7 @@ class GbnfParser {
     const { scanner } = this;
     if (scanner.eat('"')) return this.text();
     if (scanner.eat('[')) return this.set();
-    if (scanner.eat('.')) return utf8(allBut([]));
+    if (scanner.eat('.')) return this.letters.of(ALL);
     if (scanner.eat('(')) return this.group();
     return NAME.test(scanner.peek()) ? call(this.ruleOf(this.name())) : null;
   }
@@ -157,7 +161,7 @@ class GbnfParser {
       ranges.push([first, last]);
     }
     const set = codePoints(ranges);
-    return utf8(isNegated ? allBut(set) : set);
+    return this.letters.of(isNegated ? allBut(set) : set);
   }
 
   /** @param unended what to say at the end of the text */

@@ -4,25 +4,23 @@
 import { why } from '../shared/why';
 import { ALL, allBut, type CodePoints, type CodeRange, codePoints, utf8 } from './code_points';
 import { choice, EMPTY, type Grammar, type Node, repeat, sequence } from './grammar';
-import { MAX_DEPTH } from './limits';
+import { Letters } from './letters';
+import { Fuel, MAX_DEPTH } from './limits';
 import { repetition, Scanner } from './scanner';
 import { shown } from './shown';
-
-/** How one letter out of a set is written. */
-export type WriteLetter = (set: CodePoints) => Node;
 
 /** `search`: the text holds a match somewhere, as RegExp.test finds it. `whole`: all of the text is a match. */
 export type MatchMode = 'search' | 'whole';
 
 /** The grammar of the texts that a regular expression matches as a whole. */
-export function regexGrammar(source: string): Grammar {
-  return [{ name: 'the regular expression', node: parseRegex(source, utf8, '', 'whole') }];
+export function regexGrammar(source: string, fuel = new Fuel()): Grammar {
+  return [{ name: 'the regular expression', node: parseRegex(source, new Letters(utf8, fuel), '', 'whole') }];
 }
 
 /** @param where the subschema of a pattern */
-export function parseRegex(source: string, write: WriteLetter, where: string, mode: MatchMode): Node {
+export function parseRegex(source: string, letters: Letters, where: string, mode: MatchMode): Node {
   const what = where === '' ? 'The regular expression' : why`The pattern of ${shown(where)}`;
-  return new RegexParser(new Scanner(source, where, what), write, mode).parse();
+  return new RegexParser(new Scanner(source, where, what), letters, mode).parse();
 }
 
 const one = (letter: string): CodeRange => [letter.codePointAt(0) ?? 0, letter.codePointAt(0) ?? 0];
@@ -43,6 +41,7 @@ const CLASSES: Readonly<Record<string, CodePoints>> = {
   s: SPACES,
   S: allBut(SPACES),
 };
+const ANY_LETTER = allBut(LINE_ENDS);
 const CONTROLS: Readonly<Record<string, string>> = { t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' };
 
 class RegexParser {
@@ -50,12 +49,12 @@ class RegexParser {
 
   constructor(
     private readonly scanner: Scanner,
-    private readonly write: WriteLetter,
+    private readonly letters: Letters,
     private readonly mode: MatchMode,
   ) {}
 
   parse(): Node {
-    const anything = () => (this.mode === 'search' ? repeat(this.write(ALL), 0, null) : EMPTY);
+    const anything = () => (this.mode === 'search' ? repeat(this.letters.of(ALL), 0, null) : EMPTY);
     const ways: Node[] = [];
     do {
       const before = this.scanner.eat('^') ? EMPTY : anything();
@@ -80,12 +79,12 @@ class RegexParser {
   private atom(): Node {
     const letter = this.scanner.take();
     if (letter === '(') return this.group();
-    if (letter === '[') return this.write(this.set());
-    if (letter === '.') return this.write(allBut(LINE_ENDS));
-    if (letter === '\\') return this.write(this.escape());
+    if (letter === '[') return this.letters.of(this.set());
+    if (letter === '.') return this.letters.of(ANY_LETTER);
+    if (letter === '\\') return this.letters.of(this.escape());
     if (letter === '^') this.scanner.fail(why`has a ^ that does not begin an alternative, which is not enforced here`);
     if ('*+?'.includes(letter)) this.scanner.fail(why`has a ${letter} with nothing to repeat`);
-    return this.write(codePoints([one(letter)]));
+    return this.letters.of(codePoints([one(letter)]));
   }
 
   private group(): Node {

@@ -78,6 +78,7 @@ const BUILDS = [
  * The fields that ask for them took OpenAI's interface 0.3. Calls with constrained arguments and documents behind
  * thinking took the core 1.5 (the form of answers 0.5, what a request asks for and kept constraints 0.7, places behind
  * what a prompt begins 0.3) and the compiler 3.3: answers, their arguments, and words that are looked for in free text.
+ * A schema that is copied as JSON, and sets of letters that are made once, took the compiler 0.1.
  * Modules of their own for what the page's worker imports later took the core 0.5: the checks of a part that came,
  * plans of attention apart from their kernels.
  * Shares of k, and kernels by the size of a pass, took the core 0.5.

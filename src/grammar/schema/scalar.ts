@@ -4,6 +4,7 @@ import { ConstraintError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
 import { why } from '../../shared/why';
 import { NEVER, type Node, sequence } from '../grammar';
+import { Letters } from '../letters';
 import { parseRegex } from '../regex';
 import { shown } from '../shown';
 import type { SchemaContext } from './context';
@@ -26,7 +27,7 @@ export function stringNode({ text, book }: SchemaContext, schema: JsonObject, { 
   for (const other of [...LENGTHS, 'format']) if (other in schema && other !== keyword) refuse(path, other, keyword);
   const pattern = patternOf(keyword, schema[keyword], path);
   return book.once(`${keyword} ${schema[keyword]}`, () =>
-    sequence(QUOTE, parseRegex(pattern, text.characterOf, path, 'search'), QUOTE),
+    sequence(QUOTE, parseRegex(pattern, new Letters(text.characterOf, book.fuel), path, 'search'), QUOTE),
   );
 }
 
