@@ -3,7 +3,7 @@
 // TILE, and the next tile is on its way while one is worked on. The last split has the step's own key, and writes it
 // and its value to the cache.
 // Constants: N_KV_HEADS, GROUP, DIM, CONTEXT, Q_SCALE, QK_NORM, QK_EPS, SPLITS, K_LANES, LAYER_OCTS.
-// Libraries: kv_*, online_softmax. src/kernels/step writes take_heads and put_scores.
+// Libraries: kv_*, kept_*, online_softmax. src/kernels/step writes take_heads and put_scores.
 const OCTS = DIM / 8u;
 const LANE_OCTS = OCTS / K_LANES;         // octs of a key that a thread has
 const TILE = THREADS / K_LANES;
@@ -12,23 +12,14 @@ const SLICES = THREADS / GROUP_QUADS;     // threads that share a quad of o
 const HEAD_WORDS = (GROUP + 2u) * DIM;
 const PART_WORDS = GROUP * DIM + 2u * GROUP;
 
-struct LaneOcts { octs: array<KvOct, LANE_OCTS> }
-
 var<workgroup> heads: array<f32, HEAD_WORDS>;              // q of the group, k and v as they come
 var<workgroup> q_heads: array<vec4<f32>, GROUP_QUADS>;     // turned and scaled
-var<workgroup> fresh: array<KvPair, DIM>;                  // k and v of this step, as the cache will have them
 var<workgroup> head_rstd: array<f32, GROUP + 1u>;
 var<workgroup> scores: array<f32, GROUP * TILE>;           // then p
 var<workgroup> state: array<vec3<f32>, GROUP>;             // m, l, alpha
 
 // x_words is free during attention: it has the values of a tile, then o of the slices.
 
-fn put_value(at: u32, value: KvQuad) {
-  for (var i = 0u; i < QUAD_PAIRS; i++) { x_words[at * QUAD_PAIRS + i] = kv_pairs(value, i); }
-}
-fn value_at(at: u32) -> vec4<f32> {
-  return kv_quad(kv_quad_of(x_words[at * QUAD_PAIRS], x_words[at * QUAD_PAIRS + QUAD_PAIRS - 1u]));
-}
 fn put_o(o: vec4<f32>) {
   x_words[2u * lid] = bitcast<vec2<u32>>(o.xy);
   x_words[2u * lid + 1u] = bitcast<vec2<u32>>(o.zw);
@@ -46,30 +37,6 @@ fn head_word(i: u32) -> u32 {
 }
 
 fn put_head(i: u32, payload: u32) { heads[i] = from24(payload); }
-
-fn load_keys(first: u32, key: u32) -> LaneOcts {
-  var loaded: LaneOcts;
-  for (var i = 0u; i < LANE_OCTS; i++) { loaded.octs[i] = k_cache[first + key * OCTS + lid % K_LANES * LANE_OCTS + i]; }
-  return loaded;
-}
-
-fn load_values(first: u32, key: u32) -> LaneOcts {
-  var loaded: LaneOcts;
-  for (var i = 0u; i < LANE_OCTS; i++) { loaded.octs[i] = v_cache[first + key * OCTS + lid % K_LANES * LANE_OCTS + i]; }
-  return loaded;
-}
-
-// The key (0) or value (1) of this step.
-fn fresh_oct(kind: u32, oct: u32) -> KvOct {
-  let at = kind * DIM / 2u + 4u * oct;
-  return kv_oct_of(fresh[at], fresh[at + 1u], fresh[at + 2u], fresh[at + 3u]);
-}
-
-fn fresh_octs(kind: u32) -> LaneOcts {
-  var made: LaneOcts;
-  for (var i = 0u; i < LANE_OCTS; i++) { made.octs[i] = fresh_oct(kind, lid % K_LANES * LANE_OCTS + i); }
-  return made;
-}
 
 // The norms of q and k, whose weights are at `weight` of params: DIM of q, then DIM of k.
 fn find_head_rstd() {
@@ -102,7 +69,7 @@ fn turn(i: u32, angle: vec2<f32>, weight: u32) {
     q_heads[at][d % 4u] = y.x * Q_SCALE;
     q_heads[at][d % 4u + 1u] = y.y * Q_SCALE;
   } else {
-    fresh[i - GROUP * (DIM / 2u)] = kv_pair(y);
+    put_fresh(i - GROUP * (DIM / 2u), y);
   }
 }
 
@@ -116,7 +83,7 @@ fn weigh_tile() {
     var l = 0.0;
     for (var j = lid % SUBGROUP; j < TILE; j += SUBGROUP) {
       let p = softmax_p(scores[h * TILE + j], m);
-      scores[h * TILE + j] = p;
+      scores[h * TILE + j] = kept_p(p, j);
       l += p;
     }
     let alpha = softmax_p(before.x, m);
@@ -167,9 +134,11 @@ fn attend(group: u32, layer: u32, tag: u32) {
   }
   if (lid < GROUP) { state[lid] = vec3(M_START, 0.0, 0.0); }
   workgroupBarrier();
+  finish_fresh();
   if (last && busy && lid < 2u * OCTS) {
     let at = first + step.position * OCTS + lid % OCTS;
     if (lid < OCTS) { k_cache[at] = fresh_oct(0u, lid); } else { v_cache[at] = fresh_oct(1u, lid - OCTS); }
+    store_scales(first);
   }
   let quad = lid % GROUP_QUADS;
   let slice = lid / GROUP_QUADS;
@@ -181,11 +150,7 @@ fn attend(group: u32, layer: u32, tag: u32) {
       v = fresh_octs(1u);
     }
     put_scores(k, key, start + key < end);
-    for (var i = 0u; i < LANE_OCTS; i++) {
-      let at = key * (DIM / 4u) + 2u * (lid % K_LANES * LANE_OCTS + i);
-      put_value(at, kv_low(v.octs[i]));
-      put_value(at + 1u, kv_high(v.octs[i]));
-    }
+    put_values(v, key);
     if (start + TILE < end) {
       k = load_keys(first, min(start + TILE + key, newest));
       v = load_values(first, min(start + TILE + key, newest));

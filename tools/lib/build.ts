@@ -93,13 +93,13 @@ const BUILDS = [
  * Words of common GGUF files without the library, so that the page's worker can go without it, took the core 0.4. What
  * waits for the part of stored prompts took the script tag 0.2, and what else comes when it is called 0.1.
  * Keys and values in signed bytes took the core 1.1: their scales in the kernels of attention 0.4, the check of these
- * kernels 0.3, places of values and scales 0.2, and what writes them.
+ * kernels 0.3, places of values and scales 0.2, and what writes them. The fused step on them took it 0.6.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 200 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 255.3 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 200.8 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 256.2 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 81.9 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 337.1 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 337.9 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8.4 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
@@ -133,7 +133,7 @@ export const BUDGETS = [
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 89.5 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 232.1 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 232.3 },
 ];
 
 /** What index.html names: its scripts with what they import at once, its style sheets and, if asked, its worker. */

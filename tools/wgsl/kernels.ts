@@ -2,7 +2,8 @@
 
 import type { AttentionName, AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
-import type { KvType } from '../../src/attention/kv_layout';
+import { type KvType, kvLayerBytes as kvLayerBytesOf } from '../../src/attention/kv_layout';
+import { rangeStride } from '../../src/gpu/buffer_range';
 import type { Gpu } from '../../src/gpu/device';
 import { createAdvance } from '../../src/kernels/constraint/advance';
 import { createMask } from '../../src/kernels/constraint/mask';
@@ -88,9 +89,9 @@ function createProjection(gpu: Gpu, options: KernelOptions, projection: Projecti
   return createLinear(gpu, 'decode', shape, epilogue, quantized ? projection.input : 'f32', null);
 }
 
-/** The type of a cache that this kernel can write. */
-function inPairs(kernel: string, kvType: KvType): 'f16' | 'f32' {
-  if (kvType === 'q8') throw new Error(`${kernel}: keys and values in q8 are written by norm_rope`);
+/** The type of a cache that is written a pair at a time. */
+function inPairs(kvType: KvType): 'f16' | 'f32' {
+  if (kvType === 'q8') throw new Error(`qkv: keys and values in q8 are written by norm_rope`);
   return kvType;
 }
 
@@ -100,7 +101,7 @@ const PROJECTIONS: Record<string, (options: KernelOptions) => Projection> = {
     cols: HIDDEN,
     normed: true,
     input: 'to_q8',
-    epilogue: qkvEpilogue({ ...HEADS, kvType: inPairs('qkv', kvType) }),
+    epilogue: qkvEpilogue({ ...HEADS, kvType: inPairs(kvType) }),
   }),
   o: () => ({ rows: HIDDEN, cols: HIDDEN, normed: false, input: 'to_q8', epilogue: residualEpilogue(1) }),
   o_merging: () => {
@@ -167,12 +168,11 @@ export const KERNELS: Readonly<Record<string, Create>> = {
   mask: (gpu) => createMask(gpu, { vocabSize: VOCABULARY, ring: PLACES_RING }),
   advance: (gpu) => createAdvance(gpu, { vocabSize: VOCABULARY, ring: PLACES_RING }),
   maxima: (gpu) => createMaxima(gpu, { vocabSize: VOCABULARY }),
-  step: (gpu, { format, kvType: asked, activation }) => {
-    const kvType = inPairs('step', asked);
+  step: (gpu, { format, kvType, activation }) => {
     if (!hasIntegers(format)) throw new Error(`step: ${format} has no integers`);
     const one = (rows: number) => [[{ format, rows }]];
     const { nHeads, nKvHeads, headDim } = HEADS;
-    const kvLayerBytes = 2 * HEADS.contextLength * nKvHeads * headDim * (kvType === 'f16' ? 1 : 2);
+    const kvLayerBytes = rangeStride(kvLayerBytesOf({ nKvHeads, headDim, kvType }, HEADS.contextLength));
     const shape = {
       ...HEADS,
       nLayers: 8,

@@ -2,10 +2,14 @@
 
 import kvF16 from '../../../shaders/attention/lib/kv_f16.wgsl?raw';
 import kvF32 from '../../../shaders/attention/lib/kv_f32.wgsl?raw';
+import kvQ8 from '../../../shaders/attention/lib/kv_q8.wgsl?raw';
+import kvScales from '../../../shaders/attention/lib/kv_scales_octs.wgsl?raw';
 import onlineSoftmax from '../../../shaders/attention/lib/online_softmax.wgsl?raw';
 import activationWgsl from '../../../shaders/linear/epilogues/activation.wgsl?raw';
 import attention from '../../../shaders/step/attention.wgsl?raw';
 import handOver from '../../../shaders/step/hand_over.wgsl?raw';
+import keptPairs from '../../../shaders/step/kept_pairs.wgsl?raw';
+import keptQ8 from '../../../shaders/step/kept_q8.wgsl?raw';
 import merge from '../../../shaders/step/merge.wgsl?raw';
 import publishWgsl from '../../../shaders/step/publish.wgsl?raw';
 import wgsl from '../../../shaders/step/step.wgsl?raw';
@@ -101,6 +105,15 @@ function formatsOf({ qkv, o, gateUp, down }: StepFormats): readonly IntegerForma
   return [...new Set(all)];
 }
 
+/** Bytes of eight neighboring values in the cache. */
+const OCT_BYTES = { f16: 16, f32: 32, q8: 8 } as const;
+
+const KV_PIECES = {
+  f16: [kvF16, keptPairs],
+  f32: [kvF32, keptPairs],
+  q8: [kvQ8, 'const HEAD_DIM = DIM;', kvScales, keptQ8],
+} as const;
+
 function constantsOf(shape: StepShape, plan: StepPlan, subgroup: number): Readonly<Record<string, Constant>> {
   const { words, launch, ownHidden, ownA, ownH } = plan;
   return {
@@ -115,7 +128,7 @@ function constantsOf(shape: StepShape, plan: StepPlan, subgroup: number): Readon
     GROUP: shape.nHeads / shape.nKvHeads,
     DIM: shape.headDim,
     CONTEXT: shape.contextLength,
-    LAYER_OCTS: shape.kvLayerBytes / (shape.kvType === 'f16' ? 16 : 32),
+    LAYER_OCTS: shape.kvLayerBytes / OCT_BYTES[shape.kvType],
     Q_SCALE: { f32: Math.LOG2E * shape.attentionScale },
     EPS: { f32: shape.normEps },
     QK_NORM: shape.qkNormEps !== null,
@@ -148,7 +161,7 @@ function sources(shape: StepShape, plan: StepPlan, subgroup: number, publish: st
     readsQuads ? '@group(0) @binding(9) var<storage, read> scale_quads: array<vec4<u32>>;' : '',
     'var<private> plane0: u32;\nvar<private> scale0: u32;',
     'var<workgroup> row_parts: array<f32, ROW_PARTS>;',
-    shape.kvType === 'f16' ? kvF16 : kvF32,
+    ...KV_PIECES[shape.kvType],
     onlineSoftmax,
     activationWgsl,
     handOver,

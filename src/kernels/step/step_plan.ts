@@ -12,7 +12,7 @@ export interface StepShape {
   nKvHeads: number;
   headDim: number;
   contextLength: number;
-  kvType: 'f16' | 'f32';
+  kvType: 'f16' | 'f32' | 'q8';
   /** Bytes from the keys, or values, of a layer to those of the next. */
   kvLayerBytes: number;
   /** Factor of q . k. */
@@ -256,13 +256,13 @@ export function mostRowParts({ products, launch }: Pick<StepPlan, 'products' | '
 export function xWords(shape: StepShape, { launch, keyLanes }: Pick<StepPlan, 'launch' | 'keyLanes'>): number {
   const { hiddenSize, intermediateSize, nHeads, headDim, kvType } = shape;
   const x = X_PLANES * xStride(Math.max(hiddenSize, intermediateSize, nHeads * headDim) / BLOCK);
-  const values = ((launch.threads / keyLanes) * headDim * (kvType === 'f16' ? 1 : 2)) / 4;
+  const values = ((launch.threads / keyLanes) * headDim * (kvType === 'f32' ? 2 : 1)) / 4;
   return Math.max(x, values, 2 * launch.threads);
 }
 
 /** Bytes of what the pieces of shaders/step declare, as WebGPU counts them: each rounded up to 16. */
 function workgroupBytes(shape: StepShape, plan: Omit<StepPlan, 'workgroupBytes'>, subgroup: number): number {
-  const { nHeads, nKvHeads, headDim } = shape;
+  const { nHeads, nKvHeads, headDim, kvType } = shape;
   const { launch, splits, keyLanes, ownA, ownHidden, ownH } = plan;
   const group = nHeads / nKvHeads;
   const words = [
@@ -272,7 +272,8 @@ function workgroupBytes(shape: StepShape, plan: Omit<StepPlan, 'workgroupBytes'>
     launch.threads / subgroup, // square_parts
     (group + 2) * headDim, // heads
     group * headDim, // q_heads
-    2 * headDim, // fresh
+    2 * headDim, // fresh, of q8 a quarter with its scales
+    kvType === 'q8' ? launch.threads / keyLanes : 0, // tile_scales
     group + 1, // head_rstd
     (group * launch.threads) / keyLanes, // scores
     4 * group, // state

@@ -275,9 +275,10 @@ fn ${product}(raw: ${raw}, block: u32, x: X) -> f32 {
 }
 
 /** Scores of one key of the tile for every query head of the group: K_LANES threads have an oct of the key each. */
-export function scoresWgsl({ nHeads, nKvHeads, headDim }: StepShape, { keyLanes }: StepPlan): string {
+export function scoresWgsl({ nHeads, nKvHeads, headDim, kvType }: StepShape, { keyLanes }: StepPlan): string {
   const group = nHeads / nKvHeads;
   const quad = (h: number, half: number) => `q_heads[${(h * headDim) / 4}u + 2u * oct + ${half}u]`;
+  const scaled = (sum: string) => (kvType === 'q8' ? `(${sum}) * keys.scale` : sum);
   const dot = (h: number) => `s${h} += dot(k.a, ${quad(h, 0)}) + dot(k.b, ${quad(h, 1)});`;
   return `
 fn put_scores(keys: LaneOcts, key: u32, live: bool) {
@@ -287,6 +288,6 @@ fn put_scores(keys: LaneOcts, key: u32, live: bool) {
     let k = kv_oct(keys.octs[i]);
     ${each(group, dot, '\n    ')}
   }
-  ${reduceWgsl(group, keyLanes, (h, sum) => `scores[(${h}) * TILE + key] = select(MASKED, ${sum}, live);`)}
+  ${reduceWgsl(group, keyLanes, (h, sum) => `scores[(${h}) * TILE + key] = select(MASKED, ${scaled(sum)}, live);`)}
 }`;
 }

@@ -31,8 +31,6 @@ export interface FusedModel {
 /** A model that the fused step can run on this GPU, or the reason why it cannot. */
 export function fusedModel(sources: Omit<LinearSources, 'tuned'>): FusedModel | Reason {
   const { gpu, config, attentionShape, weights, activations, kvCache } = sources;
-  const { kvType } = attentionShape;
-  if (kvType === 'q8') return why`keys and values are q8, which the fused step does not read`;
   const refused = refusedConfig(sources);
   if (refused !== null) return refused;
   const kinds = weights.layers.map(() => ({ qkv: 0, o: 0, gateUp: 0, down: 0 }));
@@ -54,7 +52,7 @@ export function fusedModel(sources: Omit<LinearSources, 'tuned'>): FusedModel | 
     nKvHeads,
     headDim,
     contextLength: attentionShape.contextLength,
-    kvType,
+    kvType: attentionShape.kvType,
     kvLayerBytes: kvCache.arenas[0].layerBytes,
     attentionScale: attentionShape.scale,
     normEps: config.rmsNormEps,

@@ -97,8 +97,6 @@ const step: Reasons = {
   'attention "{0}" was asked for by name': 'Attention „{0}“ wurde ausdrücklich gewählt',
   'GPUs by Apple do not promise that waiting workgroups go on':
     'GPUs von Apple versprechen nicht, dass wartende Workgroups weiterlaufen',
-  'keys and values are q8, which the fused step does not read':
-    'Keys und Values sind q8, was der verschmolzene Schritt nicht liest',
   'layers normalize their outputs': 'Schichten normieren ihre Ausgabe',
   'q and k are normalized over all heads at once': 'q und k werden über alle Heads zugleich normiert',
   'attention scores are capped': 'die Scores der Attention sind gedeckelt',

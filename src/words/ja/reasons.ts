@@ -95,7 +95,6 @@ const step: Reasons = {
   'attention "{0}" was asked for by name': 'アテンション「{0}」が名前で指定されました',
   'GPUs by Apple do not promise that waiting workgroups go on':
     'Apple の GPU では、待機中のワークグループが進むとは限りません',
-  'keys and values are q8, which the fused step does not read': 'キーと値が q8 で、融合ステップでは読めません',
   'layers normalize their outputs': '層が出力を正規化します',
   'q and k are normalized over all heads at once': 'q と k が全ヘッドまとめて正規化されます',
   'attention scores are capped': 'アテンションのスコアに上限があります',

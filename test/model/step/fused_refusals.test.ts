@@ -39,9 +39,6 @@ const gpuWith =
 const CASES: Record<string, Case> = {
   'the adapter has no subgroups': { gpu: () => testGpu(['subgroups']) },
   'GPUs by Apple do not promise that waiting workgroups go on': { change: gpuWith('isApple', true) },
-  'keys and values are q8, which the fused step does not read': {
-    change: ({ attentionShape }) => ({ attentionShape: { ...attentionShape, kvType: 'q8' } }),
-  },
   'layers normalize their outputs': { model: 'gemma3' },
   'q and k are normalized over all heads at once': { change: config({ qkNorm: 'vector' }) },
   'attention scores are capped': { change: config({ attentionSoftcap: 30 }) },

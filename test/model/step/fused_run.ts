@@ -1,5 +1,6 @@
 // The fused step of a model without the model around it: no other kernel is compiled.
 
+import type { KvType } from '../../../src/attention/kv_layout';
 import type { CpuWeights } from '../../../src/cpu/llama';
 import { ropeTable, withRopeFactors } from '../../../src/cpu/rope';
 import { loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
@@ -25,7 +26,7 @@ const SPINS = 1 << 20;
 
 export interface FusedRunOptions {
   contextLength: number;
-  kvType?: 'f16' | 'f32';
+  kvType?: KvType;
   quantize?: QuantizedFormat;
   /** Settings that the file does not have. */
   config?: Partial<ModelConfig>;

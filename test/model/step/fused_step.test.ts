@@ -118,6 +118,12 @@ const CASES: Record<string, Case> = {
     kvType: 'f16',
     positions: 24,
   },
+  'q8 keys and values, norms of q and k, five workgroups': {
+    model: 'qwen3',
+    launch: { groups: 5, threads: 32 },
+    quantize: 'q8',
+    kvType: 'q8',
+  },
   'q8, seven layers in five ranges': { ...SEVEN_LAYERS, launch: { groups: 2, threads: 32 } },
 };
 const POSITIONS = 40;

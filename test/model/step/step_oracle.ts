@@ -1,11 +1,13 @@
 // The layers of one token in plain loops, with activations rounded as a decode step rounds them: the textbook of the
 // fused step, and of how far signed bytes are from f32.
 
+import type { KvType } from '../../../src/attention/kv_layout';
 import { attention } from '../../../src/cpu/attention';
 import { gatedUnit } from '../../../src/cpu/gated_unit';
 import { halfToNumber, toHalf } from '../../../src/cpu/half';
 import { linear } from '../../../src/cpu/linear';
 import type { CpuWeights } from '../../../src/cpu/llama';
+import { roundedToBytes } from '../../../src/cpu/quantize_activations';
 import { applyRope, ropeTable, rotaryDimOf, withRopeFactors } from '../../../src/cpu/rope';
 import type { ModelConfig } from '../../../src/model/config/config';
 
@@ -56,7 +58,7 @@ export class StepOracle {
     private readonly config: ModelConfig,
     private readonly weights: CpuWeights,
     private readonly contextLength: number,
-    private readonly kvType: 'f16' | 'f32',
+    private readonly kvType: KvType,
     private readonly rounding: Rounding,
   ) {
     const size = contextLength * config.nKvHeads * config.headDim;
@@ -81,7 +83,6 @@ export class StepOracle {
   private layer(layer: Layer, index: number, x: Float32Array, position: number): Float32Array {
     const { nHeads, nKvHeads, headDim, residualScale, activation, attentionScale: scale } = this.config;
     const { input, word } = this.rounding;
-    const store = this.kvType === 'f16' ? (value: number) => halfToNumber(toHalf(value)) : (value: number) => value;
     const product = this.normedProduct(x, layer.attnNorm as Float32Array);
     const [q, k, v] = [
       product(layer.wq, layer.bq).map(word),
@@ -91,14 +92,20 @@ export class StepOracle {
     this.normAndTurn(q, layer.qNorm, position);
     this.normAndTurn(k, layer.kNorm, position);
     const cache = this.cache[index];
-    cache.k.set(k.map(store), position * k.length);
-    cache.v.set(v.map(store), position * v.length);
+    cache.k.set(this.stored(k), position * k.length);
+    cache.v.set(this.stored(v), position * v.length);
     const a = attention(q, cache.k, cache.v, { nHeads, nKvHeads, headDim, position, scale });
     const add = (to: Float32Array, y: Float32Array) => to.map((value, i) => value + residualScale * y[i]);
     const x2 = add(x, linear(input(a), layer.wo, null));
     const wide = this.normedProduct(x2, layer.mlpNorm as Float32Array);
     const h = gatedUnit(activation, wide(layer.wGate, null), wide(layer.wUp, null));
     return add(x2, linear(input(h), layer.wDown, null));
+  }
+
+  /** Keys or values of a token as the cache has them. */
+  private stored(rows: Float32Array): Float32Array {
+    if (this.kvType === 'q8') return roundedToBytes(rows, this.config.headDim);
+    return this.kvType === 'f16' ? rows.map((value) => halfToNumber(toHalf(value))) : rows;
   }
 
   /** W n(x) + b. The weight of the norm is multiplied before the rounding, the rest after the product. */

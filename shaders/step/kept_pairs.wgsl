@@ -1,0 +1,53 @@
+// Keys and values of a split as floats or halves: loads, the tile of values in workgroup memory, and those of the step.
+// Library of attention.wgsl: kv_f16 or kv_f32.
+struct LaneOcts { octs: array<KvOct, LANE_OCTS> }
+
+var<workgroup> fresh: array<KvPair, DIM>;                  // k and v of this step, as the cache will have them
+
+fn put_value(at: u32, value: KvQuad) {
+  for (var i = 0u; i < QUAD_PAIRS; i++) { x_words[at * QUAD_PAIRS + i] = kv_pairs(value, i); }
+}
+fn value_at(at: u32) -> vec4<f32> {
+  return kv_quad(kv_quad_of(x_words[at * QUAD_PAIRS], x_words[at * QUAD_PAIRS + QUAD_PAIRS - 1u]));
+}
+
+fn put_values(v: LaneOcts, key: u32) {
+  for (var i = 0u; i < LANE_OCTS; i++) {
+    let at = key * (DIM / 4u) + 2u * (lid % K_LANES * LANE_OCTS + i);
+    put_value(at, kv_low(v.octs[i]));
+    put_value(at + 1u, kv_high(v.octs[i]));
+  }
+}
+
+// p as it is multiplied with the values of key j of the tile.
+fn kept_p(p: f32, j: u32) -> f32 { return p; }
+
+fn load_keys(first: u32, key: u32) -> LaneOcts {
+  var loaded: LaneOcts;
+  for (var i = 0u; i < LANE_OCTS; i++) { loaded.octs[i] = k_cache[first + key * OCTS + lid % K_LANES * LANE_OCTS + i]; }
+  return loaded;
+}
+
+fn load_values(first: u32, key: u32) -> LaneOcts {
+  var loaded: LaneOcts;
+  for (var i = 0u; i < LANE_OCTS; i++) { loaded.octs[i] = v_cache[first + key * OCTS + lid % K_LANES * LANE_OCTS + i]; }
+  return loaded;
+}
+
+// Pair i of the step's key, then value; and what is left to do once all are put.
+fn put_fresh(i: u32, y: vec2<f32>) { fresh[i] = kv_pair(y); }
+fn finish_fresh() {}
+
+// The key (0) or value (1) of this step.
+fn fresh_oct(kind: u32, oct: u32) -> KvOct {
+  let at = kind * DIM / 2u + 4u * oct;
+  return kv_oct_of(fresh[at], fresh[at + 1u], fresh[at + 2u], fresh[at + 3u]);
+}
+
+fn fresh_octs(kind: u32) -> LaneOcts {
+  var made: LaneOcts;
+  for (var i = 0u; i < LANE_OCTS; i++) { made.octs[i] = fresh_oct(kind, lid % K_LANES * LANE_OCTS + i); }
+  return made;
+}
+
+fn store_scales(first: u32) {}
