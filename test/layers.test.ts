@@ -85,7 +85,7 @@ const DOORS: Record<string, readonly string[]> = {
     'watched_stores',
   ],
   'storage/checks': ['bounds', 'json'],
-  'storage/formats': ['gguf', 'safetensors', 'shards', 'split_gguf', 'tensor', 'weight_names'],
+  'storage/formats': ['gguf', 'gguf_parts', 'safetensors', 'shards', 'split_gguf', 'tensor', 'weight_names'],
   'storage/hub': ['hub_address', 'hub_model', 'model_url'],
   'storage/prompts': ['has_prompts', 'prompt_files', 'prompt_piece', 'prompt_store'],
   'storage/source': ['blob_source', 'byte_source', 'folder', 'hash_port', 'http', 'url_source', 'window_cache'],

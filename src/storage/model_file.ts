@@ -4,7 +4,7 @@
 import { ModelFetchError, ModelFileError } from '../errors';
 import { arrived } from '../shared/part';
 import { quoted } from './checks/bounds';
-import { firstPart } from './formats/split_gguf';
+import { firstPart } from './formats/gguf_parts';
 import { SHARD_INDEX, WEIGHTS } from './formats/weight_names';
 import { readHubUrl } from './hub/hub_address';
 import { resolveUrl } from './hub/model_url';

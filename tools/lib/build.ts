@@ -108,7 +108,7 @@ export const BUDGETS = [
   { name: 'colors of code for the embed', files: ['embed_code.js'], budgetKb: 53, ceilingKb: 53 },
   { name: 'kept conversation for the embed', files: ['embed_remember.js'], budgetKb: 13, ceilingKb: 13.2 },
   { name: 'math for the embed', files: ['embed_math.js'], budgetKb: 62, ceilingKb: 62 },
-  { name: 'constraints', files: ['lib/constraint.js'], budgetKb: 15, ceilingKb: 18.1 },
+  { name: 'constraints', files: ['lib/constraint.js'], budgetKb: 15, ceilingKb: 18.2 },
 ];
 
 /**
@@ -129,11 +129,11 @@ export const BUDGETS = [
  * 9.7. Stored prompts are one that comes at once only where an earlier visit left some: 2.1. Keys and
  * values in signed bytes took the second 1; what reads and writes the bytes is a part of its own.
  * What constrains answers, and figures of stored prompts, come to the page when they are called: both 1 less. Calls are
- * read by a part that comes with the first tools: the second 1.7 less.
+ * read by a part that comes with the first tools, files of split models by another: the second 2.3 less.
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 89.5 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 232.3 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 231.8 },
 ];
 
 /** What index.html names: its scripts with what they import at once, its style sheets and, if asked, its worker. */

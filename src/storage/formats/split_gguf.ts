@@ -1,32 +1,27 @@
-// GGUF files that are split into several parts.
+// GGUF files that are split into several parts. A part of the engine, too: it comes with the first such file.
 
 import { ModelFetchError, ModelFileError } from '../../errors';
 import { isPlainName, quoted } from '../checks/bounds';
 import type { ByteSource, ModelFolder } from '../source/byte_source';
-import { type GgufValue, parseGguf } from './gguf';
+import { parseGguf } from './gguf';
+import { type Gguf, numberOf, PART_NAME } from './gguf_parts';
 import type { TensorInfo } from './tensor';
 
 const MAX_PARTS = 1024;
-const PART_NAME = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/i;
-
-type Gguf = Awaited<ReturnType<typeof parseGguf>>;
-
-/** The name of the first part of a split file, or `name` for any other file. */
-export function firstPart(name: string): string {
-  return name.replace(PART_NAME, '$1-00001-of-$3$4');
-}
 
 /**
- * Opens a GGUF file, or all parts of a split one that `source` belongs to: tensors part by part, metadata of the first
- * part. Source: llama.cpp tools/gguf-split. Names: name-00001-of-00003.gguf; split.no counts from 0,
+ * Opens all parts of a split file, of which `source` is one, parsed as `asked`: tensors part by part, metadata of the
+ * first part. Source: llama.cpp tools/gguf-split. Names: name-00001-of-00003.gguf; split.no counts from 0,
  * split.tensors.count is the total.
  * @throws ModelFileError if a part's number, count or tensors contradict its name or the other parts
  * @throws ModelFetchError for a missing part
  */
-export async function openGgufParts(source: ByteSource, folder: ModelFolder): Promise<Gguf> {
-  const asked = await parseGguf(source);
-  const count = numberOf(asked.metadata, 'split.count') ?? 1;
-  if (count <= 1) return asked;
+export async function openGgufParts(
+  source: ByteSource,
+  folder: ModelFolder,
+  asked: Gguf,
+  count: number,
+): Promise<Gguf> {
   const names = partNames(source.name, count);
   const tensors = new Map<string, TensorInfo>();
   let metadata = asked.metadata;
@@ -86,9 +81,4 @@ function checkPart(metadata: Gguf['metadata'], name: string, no: number, count: 
 
 function mixed(name: string, first: string): ModelFileError {
   return new ModelFileError(name, `belongs to another model than ${first}. Use the parts of one model only.`);
-}
-
-function numberOf(metadata: ReadonlyMap<string, GgufValue>, key: string): number | null {
-  const value = metadata.get(key);
-  return typeof value === 'number' ? value : null;
 }
