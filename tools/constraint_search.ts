@@ -32,7 +32,9 @@ await runTool('npm run constraint-search --', FLAGS, async (given) => {
   if ((await search()) > 0) process.exitCode = 1;
 });
 
-const seedsOf = (first: number, n: number) => Array.from({ length: n }, (_, i) => first + i);
+function seedsOf(first: number, n: number): number[] {
+  return Array.from({ length: n }, (_, i) => first + i);
+}
 
 function tellForced(file: string): number {
   for (const layout of ['line', 'free'] as const) {
