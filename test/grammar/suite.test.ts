@@ -34,6 +34,15 @@ const FILES: readonly [file: string, refused: number][] = [
   ['type', 0],
 ];
 
+/** The formats, and how many texts that the suite calls valid are never written. */
+const FORMATS: readonly [file: string, fewer: number][] = [
+  ['date', 0],
+  ['date-time', 4],
+  ['email', 6],
+  ['time', 7],
+  ['uuid', 0],
+];
+
 interface Group {
   description: string;
   schema: unknown;
@@ -67,5 +76,21 @@ describe.skipIf(!hasData(FOLDER))('the test suite of JSON Schema (skipped withou
       }
     }
     expect(refused).toBe(expected);
+  });
+
+  // Fewer ways than the standards allow: no leap seconds, capital T and Z, nine digits of a second, and of addresses none
+  // with quotes, with more than one dot before the @, or with an IP behind it.
+  test.each(FORMATS)('the format %s', (file, fewer) => {
+    const left: string[] = [];
+    for (const { schema, tests } of JSON.parse(readText(`${FOLDER}/optional/format/${file}.json`)) as Group[]) {
+      const closed = compiled(schema, false);
+      const open = compiled(schema, true);
+      for (const { description, data, valid } of tests) {
+        const isTaken = (automaton: Automaton | null) => automaton !== null && takes(automaton, inLine(data));
+        if (!valid) expect([description, isTaken(closed), isTaken(open)]).toEqual([description, false, false]);
+        else if (!isTaken(open)) left.push(description);
+      }
+    }
+    expect(left).toHaveLength(fewer);
   });
 });
