@@ -35,23 +35,30 @@ export function link(grammar: Grammar, rules: RuleStates, firsts: FirstBytes, fu
   const entries = new Entries(rules, base, firsts);
   const table = new Uint32Array(nStates * nCuts).fill(NO_EDGE);
   const accepts: boolean[] = [];
+  const edges = new EdgeLists();
+  const cutsOfRule = beginnings(firsts, cuts);
   for (const [rule, states] of rules) {
+    const start = base.get(rule) ?? 0;
     const edgeOf = ({ state, pushed }: Entry) => (state | (pushes.idOf(pushed, grammar[rule].name) << 16)) >>> 0;
     for (const state of states) {
       const row = (accepts.push(state.accepts) - 1) * nCuts;
+      edges.begin();
       for (const { first, last, next } of state.edges) {
-        table.fill(edgeOf(entries.at(rule, next)), row + cutAt[first], row + cutAt[last + 1]);
+        table.fill(edges.add(start + next), row + cutAt[first], row + cutAt[last + 1]);
       }
-      if (state.calls.length === 0) continue;
-      for (let c = 0; c < nCuts; c++) {
-        const entry = table[row + c] === NO_EDGE ? entries.step(rule, state, cuts[c]) : null;
-        if (entry) table[row + c] = edgeOf(entry);
+      for (const call of state.calls) {
+        for (const c of cutsOfRule(call.rule)) {
+          const entry = table[row + c] === NO_EDGE ? entries.called(rule, call, cuts[c]) : null;
+          if (entry) table[row + c] = edges.add(edgeOf(entry));
+        }
       }
     }
   }
-  const need = needsOf(table, accepts, nCuts, pushes, fuel);
+  edges.begin();
+  const need = needsOf(edges, accepts, pushes, fuel);
   if (need[0] > MAX_STACK) return null;
-  for (let i = 0; i < table.length; i++) if (needOf(table[i], need, pushes) > MAX_STACK) table[i] = NO_EDGE;
+  const endless = new Set(edges.all.filter((edge) => needOf(edge, need, pushes) > MAX_STACK));
+  if (endless.size > 0) for (let i = 0; i < table.length; i++) if (endless.has(table[i])) table[i] = NO_EDGE;
   return { nStates, nPushes: pushes.rows.length, pushes: pushes.packed(), ...packed(table, need, accepts, cuts) };
 }
 
@@ -68,6 +75,34 @@ function cutsOf(rules: RuleStates): number[] {
     }
   }
   return Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => isCut[byte] !== 0);
+}
+
+/** The cuts at which a text of a rule may begin, by rule. */
+function beginnings(firsts: FirstBytes, cuts: readonly number[]): (rule: number) => readonly number[] {
+  const known = new Map<number, number[]>();
+  return (rule) => {
+    const found = known.get(rule) ?? cuts.flatMap((byte, c) => (firsts.first[rule][byte] === 0 ? [] : c));
+    known.set(rule, found);
+    return found;
+  };
+}
+
+/** The edges of each state, less those that are like the one before. */
+class EdgeLists {
+  readonly all: number[] = [];
+  /** Where the edges of each state begin. */
+  readonly starts: number[] = [];
+
+  /** The edges of the next state follow, or none. */
+  begin(): void {
+    this.starts.push(this.all.length);
+  }
+
+  add(edge: number): number {
+    const { all, starts } = this;
+    if (all.length === starts[starts.length - 1] || edge !== all[all.length - 1]) all.push(edge);
+    return edge;
+  }
 }
 
 /** Lists of states to push, each once. */
@@ -119,7 +154,7 @@ class Entries {
   ) {}
 
   /** Where a byte leads from a state of a rule. Null: nowhere. */
-  step(rule: number, state: State, byte: number): Entry | null {
+  private step(rule: number, state: State, byte: number): Entry | null {
     for (const { first, last, next } of state.edges) if (first <= byte && byte <= last) return this.at(rule, next);
     for (const call of state.calls) {
       if (this.firsts.first[call.rule][byte] !== 0) return this.called(rule, call, byte);
@@ -127,7 +162,8 @@ class Entries {
     return null;
   }
 
-  private called(rule: number, call: Call, byte: number): Entry | null {
+  /** Where a byte leads into a rule that is called. */
+  called(rule: number, call: Call, byte: number): Entry | null {
     const entry = this.enter(call.rule, byte);
     if (!entry) return null;
     const back = this.at(rule, call.next);
@@ -146,7 +182,7 @@ class Entries {
   }
 
   /** A state of a rule by its number in the rule. */
-  at(rule: number, next: number): Entry {
+  private at(rule: number, next: number): Entry {
     const { accepts, edges, calls } = this.statesOf(rule)[next];
     const isOver = accepts && edges.length === 0 && calls.length === 0;
     return { state: (this.base.get(rule) ?? 0) + next, pushed: [], isOver };
@@ -162,14 +198,12 @@ const NEVER_ENDS = 1000;
 
 /** The places of the stack that each state takes, at the least, to end its rule. */
 function needsOf(
-  table: Uint32Array,
+  { all: edges, starts }: EdgeLists,
   accepts: readonly boolean[],
-  nCuts: number,
   pushes: PushRows,
   fuel: Fuel,
 ): number[] {
   const need: number[] = accepts.map((accepted) => (accepted ? 0 : NEVER_ENDS));
-  const { edges, starts } = unlikeEdges(table, nCuts);
   // Edges mostly lead to later states, so that one round from the end settles most.
   for (let isSettled = false; !isSettled; ) {
     isSettled = true;
@@ -186,22 +220,8 @@ function needsOf(
   return need;
 }
 
-/** The edges of each state, less those that are like the one before. */
-function unlikeEdges(table: Uint32Array, nCuts: number): { edges: number[]; starts: number[] } {
-  const edges: number[] = [];
-  const starts = [0];
-  for (let row = 0; row < table.length; row += nCuts) {
-    for (let at = row; at < row + nCuts; at++) {
-      if (table[at] !== NO_EDGE && (at === row || table[at] !== table[at - 1])) edges.push(table[at]);
-    }
-    starts.push(edges.length);
-  }
-  return { edges, starts };
-}
-
 /** The places of the stack that an edge takes. A state that is pushed returns when the stack is down to it. */
 function needOf(edge: number, need: readonly number[], pushes: PushRows): number {
-  if (edge === NO_EDGE) return NEVER_ENDS;
   const pushed = pushes.rows[edge >>> 16];
   if (pushed.length === 0) return need[edge & 0xffff];
   let most = pushed.length + need[edge & 0xffff];

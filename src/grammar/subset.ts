@@ -104,8 +104,8 @@ class InstructionSets {
   private visit = 0;
   /** Where a range of bytes begins, or ended before. */
   private readonly isCut = new Uint8Array(257);
-  /** The piece that a byte is in. */
-  private readonly pieceAt = new Int16Array(256);
+  /** The piece that begins at a cut. */
+  private readonly pieceAt = new Int16Array(257);
 
   constructor(
     private readonly program: Program,
@@ -114,15 +114,20 @@ class InstructionSets {
     private readonly fuel: Fuel,
   ) {}
 
+  /** True for one range of bytes alone, as most states of a long literal are. */
+  private isByte(set: ArrayLike<number>): boolean {
+    return set.length === 1 && this.program.op[set[0]] === BYTE;
+  }
+
   /**
    * What can be reached without a byte.
    * @param opened calls that are written out, beside those that always are
    */
   closure(pcs: readonly number[], opened?: ReadonlySet<number>): InstructionSet {
     const { op, next, value } = this.program;
-    if (pcs.length === 1 && op[pcs[0]] === BYTE) {
+    if (this.isByte(pcs)) {
       this.fuel.spend(2);
-      return Int32Array.of(pcs[0]); // most states of a long literal
+      return Int32Array.of(pcs[0]);
     }
     this.visit++;
     const open = [...pcs];
@@ -145,6 +150,7 @@ class InstructionSets {
 
   /** The set, with every call written out that one byte does not decide. */
   decided(set: InstructionSet): InstructionSet {
+    if (this.isByte(set)) return set;
     const opened = new Set<number>(); // a part that may be empty, repeated, leads back to its call
     for (let now = set; ; ) {
       const undecided = this.undecidedCalls(now);
@@ -156,6 +162,7 @@ class InstructionSets {
 
   /** The rules that are called, with the instructions behind the calls. */
   calls(set: InstructionSet): [rule: number, nexts: number[]][] {
+    if (this.isByte(set)) return [];
     const { op, next, value } = this.program;
     const nexts = new Map<number, number[]>();
     for (const pc of set) {
@@ -170,27 +177,32 @@ class InstructionSets {
   /** Ranges of bytes, with the instructions behind them. */
   edges(set: InstructionSet): { first: number; last: number; nexts: number[] }[] {
     const { op, next, value } = this.program;
-    if (set.length === 1 && op[set[0]] === BYTE) {
+    if (this.isByte(set)) {
       const [first, last] = [value[set[0]] & 0xff, value[set[0]] >> 8];
       return first <= last ? [{ first, last, nexts: [next[set[0]]] }] : [];
     }
     const { isCut, pieceAt } = this;
-    isCut.fill(0);
+    const cuts: number[] = [];
+    const cut = (byte: number) => {
+      if (isCut[byte] === 0) cuts.push(byte);
+      isCut[byte] = 1;
+    };
     for (const pc of set) {
       if (op[pc] !== BYTE) continue;
-      isCut[value[pc] & 0xff] = 1;
-      isCut[(value[pc] >> 8) + 1] = 1;
+      cut(value[pc] & 0xff);
+      cut((value[pc] >> 8) + 1);
     }
+    cuts.sort((a, b) => a - b);
     const pieces: { first: number; last: number; nexts: number[] }[] = [];
-    for (let byte = 0; byte < 256; byte++) {
-      if (isCut[byte] !== 0 || byte === 0) pieces.push({ first: byte, last: byte, nexts: [] });
-      pieces[pieces.length - 1].last = byte;
-      pieceAt[byte] = pieces.length - 1;
+    for (const [i, first] of cuts.entries()) {
+      isCut[first] = 0;
+      pieceAt[first] = i;
+      if (i + 1 < cuts.length) pieces.push({ first, last: cuts[i + 1] - 1, nexts: [] });
     }
     for (const pc of set) {
-      const last = value[pc] >> 8;
-      if (op[pc] !== BYTE || (value[pc] & 0xff) > last) continue;
-      for (let i = pieceAt[value[pc] & 0xff]; i <= pieceAt[last]; i++) {
+      if (op[pc] !== BYTE) continue;
+      const end = pieceAt[(value[pc] >> 8) + 1];
+      for (let i = pieceAt[value[pc] & 0xff]; i < end; i++) {
         this.fuel.spend(1);
         pieces[i].nexts.push(next[pc]);
       }
