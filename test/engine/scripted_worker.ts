@@ -153,7 +153,7 @@ export class ScriptedWorker {
       _: unknown,
       options: LoadOptions,
       report: Remote<(p: LoadProgress) => void>,
-      hash: Remote<() => boolean>,
+      hash: Remote<(port: MessagePort, task: 'hash') => boolean>,
       before?: object,
     ) => {
       this.before = before;
@@ -187,14 +187,14 @@ export class ScriptedWorker {
   private async load(
     options: LoadOptions,
     report: Remote<(progress: LoadProgress) => void>,
-    hash: Remote<(port: MessagePort) => boolean>,
+    hash: Remote<(port: MessagePort, task: 'hash') => boolean>,
   ): Promise<LoadResult> {
     this.options = options;
     this.report = report as unknown as ScriptedWorker['report'];
     const backend = options.backend !== 'cpu' && this.site.hasGpu ? 'webgpu' : 'cpu';
     if (this.site.hashes) {
       const { port1, port2 } = new MessageChannel();
-      this.calls.push(`hashes ${await hash(transfer(port2, [port2]))}`);
+      this.calls.push(`hashes ${await hash(transfer(port2, [port2]), 'hash')}`);
       port1.close();
     }
     if (this.site.holds) await this.held;

@@ -55,8 +55,7 @@ export async function loadIn(
   signal.throwIfAborted();
   const { worker } = connection;
   const over = new AbortController();
-  const threads = new Threads(workerUrl, signal);
-  void connection.gone.then(() => threads.closeAll());
+  const threads = new Threads(connection.gone, workerUrl, signal);
   const goOnAlone = () => void worker.goOnAlone();
   const report = (progress: LoadProgress) => {
     connection.hear();

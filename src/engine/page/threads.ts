@@ -10,20 +10,27 @@ export class ThreadLost extends Error {}
 /** The helping workers of one load. Each starts when it is asked for. */
 export class Threads {
   private hashing: Promise<Connection> | null = null;
-  /** With what takes the listener for their death off. */
+  /** With what closes them, which is no death. */
   private readonly open = new Map<Connection, () => void>();
-  private isOver = false;
+  private readonly loading = { isOver: false };
   private lose: (error: unknown) => void = () => {};
   /** Rejects when one of them dies. */
   readonly lost = new Promise<never>((_, reject) => {
     this.lose = reject;
   });
 
+  /** @param gone resolves when the worker that loads has ended; nothing of the load may be held until then */
   constructor(
+    gone: Promise<void>,
     private readonly workerUrl?: string,
     private readonly signal?: AbortSignal,
   ) {
     this.lost.catch(() => {}); // the load races with it later
+    const { open, loading } = this;
+    void gone.then(() => {
+      loading.isOver = true;
+      for (const close of open.values()) close();
+    });
   }
 
   /** One worker hashes all files of a load. Each port for pieces has a worker of its own, which ends with them. */
@@ -47,15 +54,17 @@ export class Threads {
   private async connect(): Promise<Connection> {
     const connection = await Connection.open(this.workerUrl, this.signal);
     const ignore = connection.onEnd(() => this.lose(new ThreadLost()));
-    this.open.set(connection, ignore);
-    if (this.isOver) this.close(connection);
+    this.open.set(connection, () => {
+      ignore();
+      connection.close();
+    });
+    if (this.loading.isOver) this.close(connection);
     return connection;
   }
 
   private close(connection: Connection): void {
     this.open.get(connection)?.();
     this.open.delete(connection);
-    connection.close();
   }
 
   /** The load is over, but pieces may still be written. */
@@ -64,10 +73,5 @@ export class Threads {
       (connection) => this.close(connection),
       () => {},
     );
-  }
-
-  closeAll(): void {
-    this.isOver = true;
-    for (const connection of this.open.keys()) this.close(connection);
   }
 }
