@@ -6,11 +6,20 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
-import { firstFile } from './tools/lib/first_file.ts';
-import { orderPlugin } from './tools/lib/order_plugin.ts';
-import { templatePlugin } from './tools/lib/template_plugin.ts';
-import { wgslPlugin } from './tools/lib/wgsl_plugin.ts';
-import { allAtOnce, OUTPUT, workerFilePlugin, workerPlugin } from './tools/lib/worker_plugin.ts';
+import { firstFile } from './tools/lib/bundle/first_file.ts';
+import { licensePlugin } from './tools/lib/bundle/license_plugin.ts';
+import { orderPlugin } from './tools/lib/bundle/order_plugin.ts';
+import { templatePlugin } from './tools/lib/bundle/template_plugin.ts';
+import { wgslPlugin } from './tools/lib/bundle/wgsl_plugin.ts';
+import {
+  allAtOnce,
+  BESIDE_PAGE,
+  BESIDE_TAG,
+  OUTPUT,
+  workerFilePlugin,
+  workerModulesPlugin,
+  workerPlugin,
+} from './tools/lib/bundle/worker_plugin.ts';
 
 /** A slow machine is no news: `generate` may have to build first, and has nothing else to say on stderr. */
 const checks = { bundlerTimings: false };
@@ -20,10 +29,10 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.
 const shared: UserConfig = {
   base: './',
   define: { 'import.meta.env.VIVACE_VERSION': JSON.stringify(version) },
-  plugins: [wgslPlugin(), templatePlugin(), orderPlugin()],
+  plugins: [wgslPlugin(), templatePlugin(), orderPlugin(), licensePlugin()],
   worker: {
     format: 'es',
-    plugins: () => [wgslPlugin(), allAtOnce()],
+    plugins: () => [wgslPlugin(), allAtOnce(), licensePlugin()],
     rolldownOptions: { checks, output: { comments: { annotation: false, jsdoc: false, legal: true } } }, // no bundler reads a worker again
   },
   build: {
@@ -43,8 +52,10 @@ interface Bundle {
   format: 'es' | 'iife';
   /** What stays an import: our module by the end of its path, and the file beside the bundle that takes its place. */
   external?: readonly [module: string, file: string];
-  /** One of our modules by the end of its path, and the one that takes its place. */
-  instead?: readonly [module: string, other: string];
+  /** Our modules by the end of their paths, and those that take their places. */
+  instead?: Record<string, string>;
+  /** Where the worker is: as text in the bundle, as files beside it, or as modules that it imports. */
+  worker?: Plugin;
 }
 
 const BUNDLES: Record<string, Bundle> = {
@@ -53,6 +64,7 @@ const BUNDLES: Record<string, Bundle> = {
     file: 'lib/vivace.js',
     format: 'es',
     external: ['/src/engine/compiler', './constraint.js'],
+    worker: workerModulesPlugin(),
   },
   compiler: { entry: 'src/engine/compiler.ts', file: 'lib/constraint.js', format: 'es' },
   elements: {
@@ -71,19 +83,32 @@ const BUNDLES: Record<string, Bundle> = {
     external: ['/src/api/openai/fetch', './openai.js'],
   },
   remote: { entry: 'src/remote/remote_engine.ts', file: 'lib/remote.js', format: 'es' },
+  tabs: {
+    entry: 'src/tabs/shared_engine.ts',
+    file: 'lib/tabs.js',
+    format: 'es',
+    external: ['/src/engine/engine', './vivace.js'],
+  },
   embed: {
     entry: 'src/embed/embed.ts',
     file: 'embed.js',
     format: 'iife',
-    instead: ['/src/engine/page/load_compiler', 'src/embed/load_compiler.ts'],
+    instead: {
+      '/src/engine/page/load_compiler': 'src/embed/load_compiler.ts',
+      '/src/embed/load_tabs': 'src/embed/load_tabs_beside.ts',
+      '/src/engine/page/fetch_code': 'src/embed/fetch_code.ts',
+    },
+    worker: workerFilePlugin(BESIDE_TAG),
   },
   panel: { entry: 'src/embed/panel_entry.ts', file: 'embed_panel.js', format: 'iife' },
   german: { entry: 'src/embed/words_de.ts', file: 'embed_de.js', format: 'iife' },
   japanese: { entry: 'src/embed/words_ja.ts', file: 'embed_ja.js', format: 'iife' },
   code: { entry: 'src/embed/code_entry.ts', file: 'embed_code.js', format: 'iife' },
   constraint: { entry: 'src/embed/constraint_entry.ts', file: 'embed_constraint.js', format: 'iife' },
+  'tag-tabs': { entry: 'src/embed/tabs_entry.ts', file: 'embed_tabs.js', format: 'iife' },
   math: { entry: 'src/embed/math_entry.ts', file: 'embed_math.js', format: 'iife' },
   remember: { entry: 'src/embed/remember_entry.ts', file: 'embed_remember.js', format: 'iife' },
+  served: { entry: 'src/embed/server_entry.ts', file: 'embed_server.js', format: 'iife' },
   bench: { entry: 'bench/page/page.ts', file: 'bench.js', format: 'es' },
   clients: { entry: 'bench/page/clients.ts', file: 'bench_clients.js', format: 'es' },
   tools: {
@@ -94,27 +119,39 @@ const BUNDLES: Record<string, Bundle> = {
   },
 };
 
-/** A bundle in one file, apart from what it imports when needed: the worker travels inside it. */
-function oneFile({ entry, file, format, external, instead }: Bundle): UserConfig {
+/** A bundle in one file, apart from what it imports when needed. */
+function oneFile({ entry, file, format, external, instead, worker = workerPlugin() }: Bundle): UserConfig {
   return {
     ...shared,
     define: { ...shared.define, 'process.env.NODE_ENV': '"production"' },
     plugins: [
       ...(shared.plugins ?? []),
-      workerPlugin(),
+      worker,
       allAtOnce(),
       external && leftOutside(...external),
-      instead && replaced(...instead),
+      instead && replaced(instead),
     ],
     build: {
       ...shared.build,
       outDir: path.join('dist', path.dirname(file)),
       copyPublicDir: false,
       lib: { entry, formats: [format], name: 'VivaceBundle', fileName: () => path.basename(file) },
-      rolldownOptions: { checks, output: { ...OUTPUT, chunkFileNames: `${path.basename(file, '.js')}_[name].js` } },
+      rolldownOptions: {
+        checks,
+        output: {
+          ...OUTPUT,
+          chunkFileNames: chunkNames(path.basename(file, '.js')),
+          // One file for all that several files need: one of a hundred bytes costs a request.
+          ...(format === 'es' && { codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] } }),
+        },
+      },
     },
   };
 }
+
+/** What is imported when needed has the name of its module; what it has in common with the entry is `shared`. */
+const chunkNames = (bundle: string) => (chunk: { isDynamicEntry: boolean }) =>
+  `${bundle}_${chunk.isDynamicEntry ? '[name]' : 'shared'}.js`;
 
 /** Imports of one of our modules become imports of the bundle that holds it. */
 function leftOutside(module: string, file: string): Plugin {
@@ -128,24 +165,31 @@ function leftOutside(module: string, file: string): Plugin {
   };
 }
 
-/** Imports of one of our modules become imports of another. */
-function replaced(module: string, other: string): Plugin {
+/** Imports of some of our modules become imports of others. */
+function replaced(others: Record<string, string>): Plugin {
   return {
     name: 'replaced',
     enforce: 'pre',
     resolveId(id, importer) {
       if (!importer || !id.startsWith('.')) return null;
-      return path.resolve(path.dirname(importer), id).endsWith(module) ? path.resolve(other) : null;
+      const asked = path.resolve(path.dirname(importer), id);
+      const found = Object.keys(others).find((module) => asked.endsWith(module));
+      const other = path.resolve((found && others[found]) ?? '');
+      return found && other !== importer ? other : null; // the other may use what it replaces
     },
   };
 }
 
 export default defineConfig(({ mode }) => {
+  // Not before: the build sets it.
+  Object.assign(shared.define ?? {}, {
+    'import.meta.env.VIVACE_BUILD': JSON.stringify(process.env.VIVACE_BUILD ?? ''),
+  });
   const bundle = BUNDLES[mode];
   if (bundle) return oneFile(bundle);
   return {
     ...shared,
-    plugins: [...(shared.plugins ?? []), workerFilePlugin()],
+    plugins: [...(shared.plugins ?? []), workerFilePlugin(BESIDE_PAGE)],
     server: { port: 5173 },
     build: {
       ...shared.build,

@@ -2,8 +2,8 @@
 // at a time: much of each is waiting) and `servers`, which `npm test` leaves alone.
 
 import { defineConfig } from 'vitest/config';
+import { wgslPlugin } from './tools/lib/bundle/wgsl_plugin.ts';
 import { softwareVulkan } from './tools/lib/ensure.mjs';
-import { wgslPlugin } from './tools/lib/wgsl_plugin.ts';
 
 Object.assign(process.env, softwareVulkan()); // before any fork: the loader reads it when a process starts
 

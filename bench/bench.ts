@@ -2,7 +2,7 @@
 // stdout. Exit code 0 for a report, 1 for a typed error or a report in which every model was refused, 2 for a command
 // line that cannot be understood, 130 after Ctrl-C.
 
-import { ensureBuilt, ensureClients } from '../tools/lib/dist';
+import { ensureBuilt, ensureClients } from '../tools/lib/bundle/dist';
 import { orFailure, orUsage, rewriteLine, stopOnInterrupt } from '../tools/lib/terminal';
 import type { BenchProgress } from './report';
 import { benchUsage, type CommandLine, parseBench } from './terminal/flags';

@@ -14,7 +14,7 @@ import type {
 import type { Arithmetic } from '../src/model/arithmetic';
 import type { StepAsked } from '../src/model/step/step_choice';
 import type { AttentionResult, Race } from '../src/tune/results';
-import type { Quality } from '../test/engine/quality';
+import type { Quality } from '../test/engine/quality/quality';
 import type { MODELS } from './shapes';
 
 export type ShapeName = keyof typeof MODELS;

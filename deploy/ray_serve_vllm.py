@@ -3,7 +3,7 @@
     pip install "ray[llm]==2.58.0"
     serve run ray_serve_vllm:app        # in this folder; http://localhost:8000/v1
 
-Written after the documentation of Ray 2.58. It has not been run by this project: no GPU server was at hand.
+Written after the documentation of Ray 2.58, whose builder takes it. It has not been run: no GPU server was at hand.
 """
 
 from ray.serve.llm import LLMConfig, build_openai_app

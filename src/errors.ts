@@ -52,7 +52,10 @@ export class VivaceError extends Error {
   }
 }
 
-/** A request that cannot run: an empty prompt, a temperature below zero, a malformed message. */
+/**
+ * A request that cannot run: an empty prompt, a temperature below zero, a malformed message.
+ * @remedy Correct what the message names.
+ */
 export class InvalidRequestError extends VivaceError {
   constructor(message: string) {
     super('invalid-request', message);
@@ -60,8 +63,8 @@ export class InvalidRequestError extends VivaceError {
 }
 
 /**
- * A prompt or a text to embed that does not fit the context. The conversation is kept; the caller shortens it or raises
- * the context.
+ * A prompt or a text to embed that does not fit the context. The conversation is kept.
+ * @remedy Shorten the conversation, or load the model with a larger `contextLength`.
  */
 export class ContextOverflowError extends VivaceError {
   readonly promptTokens: number;
@@ -85,7 +88,10 @@ export class ContextOverflowError extends VivaceError {
 /** Statuses below 500 that may pass: timeout, too early, too many requests. */
 const PASSING_STATUSES = [408, 425, 429];
 
-/** A model file that could not be fetched: an unsuccessful status, a page of HTML, a broken connection. */
+/**
+ * A model file that could not be fetched: an unsuccessful status, a page of HTML, a broken connection.
+ * @remedy Check the address and the network. A later load fetches only what is missing.
+ */
 export class ModelFetchError extends VivaceError {
   readonly url: string;
   readonly status: number | null;
@@ -98,7 +104,10 @@ export class ModelFetchError extends VivaceError {
   }
 }
 
-/** A damaged or hostile model file: truncated, overlapping, out of range, contradicting its header. */
+/**
+ * A damaged or hostile model file: truncated, overlapping, out of range, contradicting its header.
+ * @remedy Load the file again, or another one.
+ */
 export class ModelFileError extends VivaceError {
   readonly file: string;
   /** The tensor with a NaN or an infinity, which a load with `debug` finds. */
@@ -111,28 +120,40 @@ export class ModelFileError extends VivaceError {
   }
 }
 
-/** A well-formed model of a kind that this engine does not run. */
+/**
+ * A well-formed model of a kind that this engine does not run.
+ * @remedy Load a model of [these kinds](models.md).
+ */
 export class UnsupportedModelError extends VivaceError {
   constructor(message: string) {
     super('unsupported-model', message);
   }
 }
 
-/** An unusable tokenizer.json or GGUF vocabulary. */
+/**
+ * An unusable tokenizer.json or GGUF vocabulary.
+ * @remedy Load another file of the model.
+ */
 export class TokenizerError extends VivaceError {
   constructor(message: string, options?: ErrorOptions) {
     super('tokenizer', message, options);
   }
 }
 
-/** A chat template that threw, ran out of fuel, or produced too much text. */
+/**
+ * A chat template that threw, ran out of fuel, or produced too much text.
+ * @remedy Change the messages, or call `complete` with a prompt of your own.
+ */
 export class ChatTemplateError extends VivaceError {
   constructor(message: string, options?: ErrorOptions) {
     super('chat-template', message, options);
   }
 }
 
-/** A JSON schema, regular expression or grammar that cannot be enforced, or that would take too much. */
+/**
+ * A JSON schema, regular expression or grammar that cannot be enforced, or that would take too much.
+ * @remedy Change what `where` names.
+ */
 export class ConstraintError extends VivaceError {
   /** The place in the schema (a JSON pointer such as `#/properties/age`), or the rule of the grammar. */
   readonly where: string;
@@ -147,7 +168,10 @@ export class ConstraintError extends VivaceError {
   }
 }
 
-/** Logits that are NaN, infinite or all equal, so that no next token can be chosen. */
+/**
+ * Logits that are NaN, infinite or all equal, so that no next token can be chosen.
+ * @remedy Load with `debug: true`, which names the damaged tensor, or with `activations: 'f32'` and `kvCache: 'f32'`.
+ */
 export class NotFiniteError extends VivaceError {
   /** The position in the context without a token. */
   readonly position: number;
@@ -167,7 +191,10 @@ export class NotFiniteError extends VivaceError {
   }
 }
 
-/** An attention kernel that was forced by name but cannot run here. */
+/**
+ * An attention kernel that was forced by name but cannot run here.
+ * @remedy Load with `attention: 'auto'`.
+ */
 export class AttentionUnavailable extends VivaceError {
   /** A fragment of a sentence, without the kernel's name. */
   readonly reason: string;
@@ -178,7 +205,10 @@ export class AttentionUnavailable extends VivaceError {
   }
 }
 
-/** No WebGPU adapter, or an adapter that refused a device. */
+/**
+ * No WebGPU adapter, or an adapter that refused a device.
+ * @remedy Use a current Chrome or Edge with hardware acceleration, or `backend: 'cpu'`.
+ */
 export class WebGpuUnavailableError extends VivaceError {
   constructor(reason: string) {
     super(
@@ -188,7 +218,10 @@ export class WebGpuUnavailableError extends VivaceError {
   }
 }
 
-/** GPU memory was refused, or a tensor exceeds the largest binding. */
+/**
+ * GPU memory was refused, or a tensor exceeds the largest binding.
+ * @remedy Load with a smaller `contextLength`, `quantize: 'q4'` or a smaller model, or close other pages.
+ */
 export class GpuMemoryError extends VivaceError {
   readonly requestedBytes: number;
   /** A limit of the GPU, or the bytes that it granted before it refused; null where neither is known. */
@@ -213,7 +246,10 @@ export class GpuMemoryError extends VivaceError {
   }
 }
 
-/** The memory of the tab was refused, or more would be needed than a tab has. */
+/**
+ * The memory of the tab was refused, or more would be needed than a tab has.
+ * @remedy Close other tabs, or load a smaller model.
+ */
 export class MemoryError extends VivaceError {
   readonly requestedBytes: number;
 
@@ -225,21 +261,30 @@ export class MemoryError extends VivaceError {
   }
 }
 
-/** The GPU device was lost while in use. */
+/**
+ * The GPU device was lost while in use.
+ * @remedy Load the model again: the engine tried, and gave up.
+ */
 export class DeviceLostError extends VivaceError {
   constructor(reason: string) {
     super('device-lost', `The GPU device was lost (${reason}).`);
   }
 }
 
-/** A refused shader or an invalid command: a defect of the engine or the driver. */
+/**
+ * A refused shader or an invalid command: a defect of the engine or the driver.
+ * @remedy Update the browser and the driver. Please report it.
+ */
 export class GpuProgramError extends VivaceError {
   constructor(label: string, message: string) {
     super('gpu-program', `${label}: ${message}`);
   }
 }
 
-/** The engine's worker died, failed to start, or does not answer. */
+/**
+ * The engine's worker died, failed to start, or does not answer.
+ * @remedy Load the model again.
+ */
 export class WorkerError extends VivaceError {
   constructor(message: string, options?: { canRetry?: boolean }) {
     super('worker', message, options);

@@ -28,13 +28,16 @@ const ALLOWED: Record<string, readonly string[]> = {
   model: ['gpu', 'kernels', 'attention', 'sampling', 'grammar', 'storage', 'cpu', 'shared'],
   tune: ['gpu', 'kernels', 'attention', 'model', 'cpu', 'shared'],
   engine: ['text', 'storage', 'model', 'attention', 'gpu', 'cpu', 'sampling', 'grammar', 'tune', 'shared'],
-  ui: ['engine', 'shared', 'words'],
+  // The parts of the page that ask servers, and other tabs.
+  ui: ['engine', 'remote', 'shared', 'words', 'tabs'],
   metrics: ['engine', 'shared', 'words'],
-  embed: ['engine', 'shared', 'words', 'ui', 'metrics'],
+  embed: ['engine', 'remote', 'shared', 'words', 'ui', 'metrics', 'tabs'],
   // Types of the engine alone: the bundles of this room take an engine that the page has.
   api: ['engine', 'shared'],
   // An engine that is a server somewhere else. Types of the engine, its options and the statistics of gaps.
   remote: ['engine', 'shared'],
+  // An engine whose model is in another tab.
+  tabs: ['engine', 'shared'],
 };
 
 /** The doors of each sub-room: its only files that other folders may import. */
@@ -43,9 +46,21 @@ const DOORS: Record<string, readonly string[]> = {
   'api/prompt_api': [],
   'embed/frameworks': [],
   'embed/remember': ['kept', 'kept_conversation'],
+  'embed/server': ['served_chat', 'server_part'],
   'engine/backend': ['backend', 'cpu_backend', 'next_task', 'webgpu_backend'],
   'engine/load': ['load'],
-  'engine/page': ['answers', 'connection', 'later', 'model_cache', 'request', 'run_report', 'script_url', 'supervisor'],
+  'engine/page': [
+    'answers',
+    'connection',
+    'host',
+    'later',
+    'model_cache',
+    'phone',
+    'request',
+    'run_report',
+    'script_url',
+    'supervisor',
+  ],
   'engine/worker': [],
   'kernels/constraint': ['advance', 'mask'],
   'grammar/answer': ['answer_grammar', 'form', 'tool_arguments'],
@@ -62,7 +77,7 @@ const DOORS: Record<string, readonly string[]> = {
     'weight_format',
   ],
   'kernels/linear/epilogues': ['gate_up', 'gate_up_q8', 'head', 'qkv', 'residual', 'store'],
-  'kernels/load': ['file_types', 'quantize_weights', 'repack'],
+  'kernels/load': ['file_types', 'repack'],
   'kernels/sampling': ['logit_bias', 'logprob_parts', 'logprobs', 'maxima', 'penalties', 'sample'],
   'kernels/step': ['residency', 'step', 'step_plan'],
   'metrics/bench': [],
@@ -129,8 +144,18 @@ const DOORS: Record<string, readonly string[]> = {
     'parts',
     'parts_by_import',
   ],
-  'ui/model': ['loader', 'model_address', 'model_session', 'models', 'notices', 'page_options'],
+  'ui/model': ['loader', 'model_address', 'model_session', 'models', 'notices', 'open_model', 'page_options'],
   'ui/page': [],
+  'ui/server': [
+    'consent',
+    'server_advice',
+    'server_choice',
+    'server_line',
+    'server_section',
+    'server_session',
+    'server_store',
+    'tongue',
+  ],
   'ui/settings': ['answer_form', 'settings', 'settings_fields', 'settings_presets', 'settings_store'],
   'ui/shared': [
     'advice',
@@ -146,9 +171,9 @@ const DOORS: Record<string, readonly string[]> = {
     'shared_styles',
   ],
   'ui/turn': ['turn', 'turn_editor'],
-  'words/de': ['all', 'bench', 'chat', 'errors', 'kept', 'panel', 'reasons'],
-  'words/en': ['bench', 'catalogue', 'chat', 'errors', 'figures', 'kept', 'page', 'panel'],
-  'words/ja': ['all', 'bench', 'chat', 'errors', 'kept', 'panel', 'reasons'],
+  'words/de': ['all', 'bench', 'chat', 'errors', 'kept', 'panel', 'reasons', 'server'],
+  'words/en': ['bench', 'catalogue', 'chat', 'errors', 'figures', 'kept', 'page', 'panel', 'server'],
+  'words/ja': ['all', 'bench', 'chat', 'errors', 'kept', 'panel', 'reasons', 'server'],
 };
 
 /** Folders that never import one another. */

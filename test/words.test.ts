@@ -1,9 +1,10 @@
-// Rules for every file and folder of the code: an opening line, comments of at most 120 columns, and a README in
-// each room.
+// Rules for every file and folder of the code: an opening line, comments of at most 120 columns, a README in each
+// room, and a reference that says what the types say.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { API_PAGE, apiPage } from '../tools/docs/api_page';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const COLUMNS = 120;
@@ -37,4 +38,8 @@ test('every folder of src, tools and bench, and every room of shaders, says in a
   const isPart = (folder: string) => folder.startsWith('shaders/') && folder.split('/').length > 2;
   const folders = [...new Set(files.map((file) => path.dirname(file)))].filter((f) => f !== 'src' && !isPart(f));
   expect(folders.filter((folder) => !existsSync(path.join(ROOT, folder, 'README.md')))).toEqual([]);
+});
+
+test('docs/api.md is what `npm run docs` writes', () => {
+  expect(readFileSync(API_PAGE, 'utf8')).toBe(apiPage());
 });

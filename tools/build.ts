@@ -2,8 +2,8 @@
 // and fails past a ceiling. `-- --tools` adds dist/tools/, the terminal programs as plain JavaScript, and
 // dist/bench_clients.js, the clients that the bench measures: for machines without the npm packages.
 
-import { buildAll, buildClients, weigh } from './lib/build';
-import { bundleTools } from './lib/bundle_tools';
+import { buildAll, buildClients, weigh } from './lib/bundle/build';
+import { bundleTools } from './lib/bundle/bundle_tools';
 import { runTool } from './lib/terminal';
 
 const FLAGS = {

@@ -3,10 +3,10 @@
 // `--hostile N`: constraints that mean harm, each of which has to be compiled or refused within a second of CPU time.
 // With `--forced FILE`, a tokenizer.json: how many tokens of some answers are forced. Exit code 1 where one is wrong.
 
-import { constrainedAnswers } from '../test/engine/constrained_answers';
+import { constrainedAnswers } from '../test/engine/constraint/constrained_answers';
 import { drawDocuments } from '../test/grammar/draws';
 import { countForced } from '../test/grammar/forced';
-import { compileHostile } from '../test/grammar/hostile_search';
+import { compileHostile } from '../test/grammar/hostile/hostile_search';
 import { readJson } from '../test/text/fixtures';
 import { runTool } from './lib/terminal';
 

@@ -3,9 +3,9 @@
 // understood, 130 after Ctrl-C.
 
 import type { LoadProgress } from '../src/engine/protocol';
+import { ensureBuilt } from './lib/bundle/dist';
 import { readConstraint } from './lib/constraint_files';
 import { readConversation, readToolList } from './lib/conversation_files';
-import { ensureBuilt } from './lib/dist';
 import { type GenerateFlags, generateUsage, readGenerateFlags, toRequest } from './lib/generate_flags';
 import { generateInPage, type TypedRequest } from './lib/generate_in_page';
 import { table } from './lib/report';

@@ -2,8 +2,8 @@
 // alternate: with the panel on the screen and recording, and with the panel off the page. Prints both and their
 // difference.
 
+import { DIST, ensureBuilt } from './lib/bundle/dist';
 import { launchChromium } from './lib/chromium';
-import { DIST, ensureBuilt } from './lib/dist';
 import { serve } from './lib/serve';
 import { runTool } from './lib/terminal';
 import { comparePanel } from './page/panel_cost';

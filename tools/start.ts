@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type Connect, createServer, type Plugin } from 'vite';
 import viteConfig from '../vite.config';
 import { faultHandlers } from './faults/serve';
-import { DIST, ensureBuilt } from './lib/dist';
+import { DIST, ensureBuilt } from './lib/bundle/dist';
 import { ROOT } from './lib/ensure.mjs';
 import { UsageError } from './lib/flags';
 import { listener, serve } from './lib/serve';
@@ -23,8 +23,7 @@ const FLAGS = {
 } as const;
 
 /** The paths that pages of other origins ask for: the scripts of the tag and of the package, and models. */
-const FOR_OTHERS =
-  /^\/(?:(?:embed|embed_panel|embed_code|embed_constraint|embed_math|embed_remember|embed_de|embed_ja|vivace_worker)\.js|lib\/|models\/)/;
+const FOR_OTHERS = /^\/(?:embed(?:_\w+)?\.js|vivace_worker\.js|embed_worker\/|lib\/|models\/)/;
 
 /** Serves other origins while developing: models as they are, scripts as they are built, again after each change. */
 function crossOriginPlugin(): Plugin {

@@ -3,8 +3,8 @@
 
 import path from 'node:path';
 import type { Page } from 'playwright-core';
+import { DIST, ensureBuilt } from './lib/bundle/dist';
 import { launchChromium } from './lib/chromium';
-import { DIST, ensureBuilt } from './lib/dist';
 import { ROOT } from './lib/ensure.mjs';
 import { serve } from './lib/serve';
 import { runTool } from './lib/terminal';

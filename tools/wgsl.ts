@@ -3,8 +3,8 @@
 
 import path from 'node:path';
 import { runnerImport } from 'vite';
+import { wgslPlugin } from './lib/bundle/wgsl_plugin.ts';
 import { ROOT } from './lib/ensure.mjs';
-import { wgslPlugin } from './lib/wgsl_plugin.ts';
 
 process.stdout.on('error', () => process.exit(1)); // the reader of a pipe left
 // Shaders are imported as text with marks, which takes the plugin.

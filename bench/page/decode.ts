@@ -14,11 +14,11 @@ import type {
   ShapeName,
 } from '../report';
 import type { Bench } from './bench';
-import { LISTS } from './made_up_words';
 import { profileKernels } from './profile_kernels';
 import { measureRoofline } from './roofline';
-import { seededPrompt } from './seeded_tokenizer';
-import { stepBytes, syntheticConfig } from './synthetic_config';
+import { LISTS } from './synthetic/made_up_words';
+import { seededPrompt } from './synthetic/seeded_tokenizer';
+import { stepBytes, syntheticConfig } from './synthetic/synthetic_config';
 import {
   type Answer,
   answer,
@@ -27,7 +27,7 @@ import {
   type SyntheticModel,
   syntheticBytes,
   warmUp,
-} from './synthetic_session';
+} from './synthetic/synthetic_session';
 
 const SWEEP = { runAheads: [1, 2, 4, 8, 'auto'], contexts: [128, 1024, 4096, 16384, 32768] } as const;
 const QUICK_SWEEP = { runAheads: [1, 2, 'auto'], contexts: [16, 48] } as const;

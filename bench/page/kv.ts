@@ -4,9 +4,16 @@
 import { Branches } from '../../src/engine/worker/branches';
 import type { BenchResult, KvFigures, KvRow, Refusal, ShapeName } from '../report';
 import type { Bench } from './bench';
-import { seededPrompt } from './seeded_tokenizer';
 import { measureStored } from './stored';
-import { type Answer, answer, openSynthetic, refusalOf, type SyntheticModel, warmUp } from './synthetic_session';
+import { seededPrompt } from './synthetic/seeded_tokenizer';
+import {
+  type Answer,
+  answer,
+  openSynthetic,
+  refusalOf,
+  type SyntheticModel,
+  warmUp,
+} from './synthetic/synthetic_session';
 
 const LENGTHS = [512, 1024, 4096];
 const QUICK_LENGTHS = [32];

@@ -8,8 +8,8 @@ import type { BenchResult, KernelTable, PrefillFigures, PrefillRow, Refusal, Roo
 import type { Bench } from './bench';
 import { profileKernels } from './profile_kernels';
 import { measureRoofline } from './roofline';
-import { seededPrompt } from './seeded_tokenizer';
-import { prefillOperations } from './synthetic_config';
+import { seededPrompt } from './synthetic/seeded_tokenizer';
+import { prefillOperations } from './synthetic/synthetic_config';
 import {
   type Answer,
   answer,
@@ -18,7 +18,7 @@ import {
   type SyntheticModel,
   syntheticBytes,
   warmUp,
-} from './synthetic_session';
+} from './synthetic/synthetic_session';
 
 const LENGTHS = [128, 512, 2048];
 const QUICK_LENGTHS = [32];

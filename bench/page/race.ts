@@ -8,7 +8,7 @@ import { raceShape } from '../../src/tune/race_shape';
 import { shaderHash } from '../../src/tune/shader_hash';
 import type { BenchResult, RaceRow, ShapeName } from '../report';
 import type { Bench } from './bench';
-import { matrixShapes, syntheticConfig } from './synthetic_config';
+import { matrixShapes, syntheticConfig } from './synthetic/synthetic_config';
 
 /** A GPU in software compiles for seconds, where a load would go on without a result. */
 const LIMIT_MS = 120_000;

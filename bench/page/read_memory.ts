@@ -4,7 +4,7 @@ import { GpuMemoryError } from '../../src/errors';
 import { GPU_STORAGE, type Gpu } from '../../src/gpu/device';
 import { READ_OUT_BYTES, READ_SPAN_BYTES, readSpeed } from '../../src/tune/read_memory';
 import type { RooflinePoint } from '../report';
-import { randomBuffers } from './random_buffers';
+import { randomBuffers } from './synthetic/random_buffers';
 
 const MAX_BYTES = 2 ** 31;
 const QUICK_BYTES = 2 ** 22;

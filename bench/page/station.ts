@@ -4,7 +4,7 @@
 import type { AttentionShape } from '../../src/attention/attention';
 import { kvLayerBytes } from '../../src/attention/kv_layout';
 import type { Gpu } from '../../src/gpu/device';
-import { randomBuffers } from './random_buffers';
+import { randomBuffers } from './synthetic/random_buffers';
 
 export interface Station {
   shape: AttentionShape;

@@ -6,8 +6,8 @@ import { CommandList } from '../../src/gpu/kernel';
 import type { Agreement, BenchResult, Neighbor, ShapeName, StepRow, StepRun } from '../report';
 import type { Bench } from './bench';
 import { probeLaunches } from './probe_launch';
-import { greedy, openStepModel, type StepModel, triesOn } from './step_model';
-import { refusalOf } from './synthetic_session';
+import { greedy, openStepModel, type StepModel, triesOn } from './synthetic/step_model';
+import { refusalOf } from './synthetic/synthetic_session';
 
 /** Answers at most of one run: those of a file may end early. */
 const MOST_ANSWERS = 100;

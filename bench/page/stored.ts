@@ -5,7 +5,7 @@ import { openPromptFiles } from '../../src/storage/prompts/prompt_files';
 import { ownerOf } from '../../src/storage/prompts/prompt_piece';
 import { PromptStore } from '../../src/storage/prompts/prompt_store';
 import type { StoredFigures } from '../report';
-import { type Answer, answer, type SyntheticModel } from './synthetic_session';
+import { type Answer, answer, type SyntheticModel } from './synthetic/synthetic_session';
 
 /** The times of a prompt from storage, as after a reload. `prompt` is in the cache. */
 export async function measureStored(
@@ -15,7 +15,8 @@ export async function measureStored(
   rounds: number,
 ): Promise<StoredFigures | null> {
   const { session } = model;
-  const { kvBytes: kv, parking } = session.backend;
+  const { parking } = session.backend;
+  const kv = await session.backend.kvBytes?.();
   if (!kv || !parking) return null;
   const location = `bench:${crypto.randomUUID()}`;
   const common = { location, root: '', isKept: async () => true };

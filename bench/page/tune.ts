@@ -12,8 +12,8 @@ import { headShape, MODELS } from '../shapes';
 import type { Bench } from './bench';
 import { measureRoofline } from './roofline';
 import { kvBytes, openStation } from './station';
-import { checkFits, syntheticConfig } from './synthetic_config';
-import { syntheticWeights } from './synthetic_weights';
+import { checkFits, syntheticConfig } from './synthetic/synthetic_config';
+import { syntheticWeights } from './synthetic/synthetic_weights';
 
 /** A prefill as long as the engine's longest pass. */
 const SIZE = { maxTokens: 512, contextLength: 32768 };

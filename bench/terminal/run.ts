@@ -3,7 +3,7 @@
 
 import path from 'node:path';
 import { runInPage } from '../../tools/lib/blank_page';
-import { CLIENTS, DIST } from '../../tools/lib/dist';
+import { CLIENTS, DIST } from '../../tools/lib/bundle/dist';
 import { locateModel } from '../../tools/lib/locate_model';
 import type { BenchProgress, BenchReport, BenchRequest, SuiteName } from '../report';
 import { mergeBrowsers } from './browsers';

@@ -4,6 +4,7 @@ import type { EngineEvent } from 'vivace';
 import 'vivace/react';
 import { useState } from 'react';
 import { createRoot } from 'react-dom/client';
+import { modelUrl } from 'vivace-storyteller';
 
 function App() {
   const [tokens, setTokens] = useState(0);
@@ -13,7 +14,7 @@ function App() {
   return (
     <>
       <vivace-chat
-        model="models/storyteller/storyteller-q8_0.gguf"
+        model={modelUrl}
         placeholder="Ask for a story"
         settings="sampling"
         examples={['A brave cat', 'A lost key']}

@@ -9,8 +9,8 @@
 // PARTS <= WORKGROUP.
 struct Chunk { first_token: u32 } // of the pass
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, QUADS)
-@group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
-@group(0) @binding(2) var<storage, read> v_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
+@group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, kv_room(), QUADS)
+@group(0) @binding(2) var<storage, read> v_cache: array<KvQuad>;      // (N_KV_HEADS, kv_room(), QUADS)
 @group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>; // (n_tokens, N_HEADS, QUADS)
 @group(0) @binding(4) var<storage, read_write> scores: array<f32>;  // (N_KV_HEADS, CHUNK * GQA_GROUP, CONTEXT), then p
 @group(0) @binding(5) var<uniform> chunk: Chunk;
@@ -52,14 +52,16 @@ fn query_key(
   let q1 = row_quad(rows.y, wid.z);
   let q2 = row_quad(rows.z, wid.z);
   let q3 = row_quad(rows.w, wid.z);
+  enter_ring(first_key());
   for (var s = first_key() + wid.x * keys + lid / row_quads; s < n_keys(); s += grid.x * keys) {
-    let key = (wid.z * CONTEXT + s) * QUADS;
+    let cache_row = wid.z * kv_room() + slot_of(s);
+    let key = cache_row * QUADS;
     var sums = vec4(0.0);
     for (var d = 0u; d < QUADS; d++) {
       let k = kv_quad(k_cache[key + d]);
       sums += vec4(dot(q[q0 + d], k), dot(q[q1 + d], k), dot(q[q2 + d], k), dot(q[q3 + d], k));
     }
-    if (KV_SCALED) { sums *= key_scale(wid.z * CONTEXT + s); }
+    if (KV_SCALED) { sums *= key_scale(cache_row); }
     sums = select(vec4(MASKED), softcap4(sums * Q_SCALE), (vec4(s) < end_seen4(own)) & (vec4(s) >= first_seen4(own)));
     scores[score_row(rows.x, wid.z) + s] = sums.x;
     scores[score_row(rows.y, wid.z) + s] = sums.y;
@@ -105,10 +107,12 @@ fn times_value(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_
   let end = select(0, end_seen(n_own(rows.w)), slice < SLICES); // threads past the last slice idle
   var o = mat4x4<f32>();
   var l = vec4(0.0);
+  enter_ring(first_key());
   for (var s = first_key() + slice; s < end; s += SLICES) {
+    let cache_row = wid.y * kv_room() + slot_of(s);
     let p = vec4(scores[p0 + s], scores[p1 + s], scores[p2 + s], scores[p3 + s]);
-    var v = kv_quad(v_cache[(wid.y * CONTEXT + s) * QUADS + quad]);
-    if (KV_SCALED) { v *= value_scale(wid.y * CONTEXT + s); }
+    var v = kv_quad(v_cache[cache_row * QUADS + quad]);
+    if (KV_SCALED) { v *= value_scale(cache_row); }
     o += mat4x4(p.x * v, p.y * v, p.z * v, p.w * v);
     l += p;
   }

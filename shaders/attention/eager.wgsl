@@ -2,13 +2,13 @@
 // every matrix whole in memory, nothing fused
 //
 // Five kernels in this order, for some heads (a slab) at a time: query_key, scale, mask, softmax, times_value. Scores
-// that a token does not see are computed too, and masked after. The number of keys is not known when the grids are
-// made, so workgroups stride over them. z is a head of the slab, except where said.
-// Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; WORKGROUP; TILE_TOKENS, PARTS <= WORKGROUP.
+// that a token does not see are computed too, of whatever lies in their rows, and masked after. The number of keys is
+// not known when the grids are made, so workgroups stride over them. z is a head of the slab, except where said.
+// Constants: N_HEADS, GQA_GROUP, HEAD_DIM, Q_SCALE; WORKGROUP; TILE_TOKENS, PARTS <= WORKGROUP.
 struct Slab { first_head: u32 }
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, QUADS)
-@group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
-@group(0) @binding(2) var<storage, read> v_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
+@group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, kv_room(), QUADS)
+@group(0) @binding(2) var<storage, read> v_cache: array<KvQuad>;      // (N_KV_HEADS, kv_room(), QUADS)
 @group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>; // (n_tokens, N_HEADS, QUADS)
 // (heads of the slab, n_tokens, kv_len); p in the end
 @group(0) @binding(4) var<storage, read_write> scores: array<f32>;
@@ -26,7 +26,7 @@ fn score_row(slab_head: u32, token: u32) -> u32 { return (slab_head * step.n_tok
 
 // Where a query begins, in q and out; and the keys and values of its KV head.
 fn query_quad(slab_head: u32, token: u32) -> u32 { return (token * N_HEADS + slab.first_head + slab_head) * QUADS; }
-fn cache_quad(slab_head: u32) -> u32 { return (slab.first_head + slab_head) / GQA_GROUP * CONTEXT * QUADS; }
+fn cache_quad(slab_head: u32) -> u32 { return (slab.first_head + slab_head) / GQA_GROUP * kv_room() * QUADS; }
 
 // scores = q k^T. One invocation a score; a workgroup makes tiles of up to TILE_TOKENS tokens (y) with as many keys (x)
 // as it has invocations for, so that a tile reads each of its queries and keys from memory once.
@@ -43,11 +43,13 @@ fn query_key(
   let query = query_quad(wid.z, token);
   let cache = cache_quad(wid.z);
   let row = score_row(wid.z, token);
+  enter_ring(first_seen(n_own(token)));
   for (var s = wid.x * keys + lid % keys; s < kv_len(); s += grid.x * keys) {
     var sums = vec4(0.0);
-    for (var d = 0u; d < QUADS; d++) { sums += q[query + d] * kv_quad(k_cache[cache + s * QUADS + d]); }
+    let slot = min(slot_of(s), kv_room() - 1);
+    for (var d = 0u; d < QUADS; d++) { sums += q[query + d] * kv_quad(k_cache[cache + slot * QUADS + d]); }
     var score = sums.x + sums.y + sums.z + sums.w;
-    if (KV_SCALED) { score *= key_scale(cache / QUADS + s); }
+    if (KV_SCALED) { score *= key_scale(cache / QUADS + slot); }
     scores[row + s] = score;
   }
 }
@@ -136,10 +138,11 @@ fn times_value(@builtin(global_invocation_id) id: vec3<u32>) {
   let cache = cache_quad(id.z);
   var o = vec4(0.0);
   let n = n_own(token);
+  enter_ring(first_seen(n));
   for (var s = first_seen(n); s < end_seen(n); s++) {
     var p = scores[row + s];
-    if (KV_SCALED) { p *= value_scale(cache / QUADS + s); }
-    o += p * kv_quad(v_cache[cache + s * QUADS + quad]);
+    if (KV_SCALED) { p *= value_scale(cache / QUADS + slot_of(s)); }
+    o += p * kv_quad(v_cache[cache + slot_of(s) * QUADS + quad]);
   }
   out[query_quad(id.z, token) + quad] = o;
 }

@@ -11,8 +11,8 @@
 // Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; BLOCK_M, BLOCK_N, DV_TILE, ROWS, KEYS; D_QUADS: quads of q
 // and k staged at once.
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, QUADS)
-@group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
-@group(0) @binding(2) var<storage, read> v_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
+@group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, kv_room(), QUADS)
+@group(0) @binding(2) var<storage, read> v_cache: array<KvQuad>;      // (N_KV_HEADS, kv_room(), QUADS)
 @group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>; // (n_tokens, N_HEADS, QUADS)
 
 const QUADS = HEAD_DIM / 4;
@@ -61,7 +61,8 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   let first_own = step.position + first_row / GQA_GROUP + 1; // keys up to the first row's own
   let n_keys = end_seen(last_own);
   let all_see = end_seen(first_own);
-  let block = Block(first_row, n_rows, wid.y, wid.y * CONTEXT * QUADS, n_keys);
+  let block = Block(first_row, n_rows, wid.y, wid.y * kv_room() * QUADS, n_keys);
+  enter_ring(first_seen(first_own));
   let columns = block.cache + wid.z * DV_QUADS;
 
   var m: Rows;
@@ -181,7 +182,7 @@ fn row_quad(row: u32, kv_head: u32) -> u32 {
 }
 
 // The row of a key whose scales a thread reads; past the end the last key stands in.
-fn scale_row(block: Block, key: u32) -> u32 { return block.kv_head * CONTEXT + min(key, block.n_keys - 1); }
+fn scale_row(block: Block, key: u32) -> u32 { return block.kv_head * kv_room() + slot_of(min(key, block.n_keys - 1)); }
 
 // Quads d to d + D_QUADS of the block's rows and of the keys from `start` on; zeros past the end of either.
 fn load_slice(block: Block, lid: u32, d: u32, start: u32) -> Slice {
@@ -197,7 +198,7 @@ fn load_slice(block: Block, lid: u32, d: u32, start: u32) -> Slice {
     let i = lid + n * THREADS;
     let key = start + i / D_QUADS;
     if (i < D_QUADS * BLOCK_N && key < block.n_keys) {
-      slice.k[n] = k_cache[block.cache + key * QUADS + d + i % D_QUADS];
+      slice.k[n] = k_cache[block.cache + slot_of(key) * QUADS + d + i % D_QUADS];
     }
   }
   return slice;
@@ -249,7 +250,7 @@ fn load_values(columns: u32, lid: u32, key: u32, n_keys: u32) -> Values {
   for (var n = 0u; n < V_EACH; n++) {
     let i = lid + n * THREADS;
     if (i < TX * DV_QUADS && key + i / DV_QUADS < n_keys) {
-      values[n] = v_cache[columns + (key + i / DV_QUADS) * QUADS + i % DV_QUADS];
+      values[n] = v_cache[columns + slot_of(key + i / DV_QUADS) * QUADS + i % DV_QUADS];
     }
   }
   return values;

@@ -8,8 +8,8 @@
 @group(0) @binding(1) var<storage, read> weight: array<vec2<f32>>;
 @group(0) @binding(2) var<storage, read> rope: array<vec2<f32>>;           // (CONTEXT, HEAD_DIM / 2): cos, sin
 @group(0) @binding(3) var<storage, read_write> q: array<vec2<f32>>;        // (n_tokens, N_HEADS, HEAD_DIM / 2)
-@group(0) @binding(4) var<storage, read_write> k_cache: array<KvPair>;     // (N_KV_HEADS, CONTEXT, HEAD_DIM / 2)
-@group(0) @binding(5) var<storage, read_write> v_cache: array<KvPair>;     // (N_KV_HEADS, CONTEXT, HEAD_DIM / 2)
+@group(0) @binding(4) var<storage, read_write> k_cache: array<KvPair>;     // (N_KV_HEADS, ROOM, HEAD_DIM / 2)
+@group(0) @binding(5) var<storage, read_write> v_cache: array<KvPair>;     // (N_KV_HEADS, ROOM, HEAD_DIM / 2)
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lid: u32) {

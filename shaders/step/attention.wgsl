@@ -26,6 +26,9 @@ fn put_o(o: vec4<f32>) {
 }
 fn o_at(i: u32) -> vec4<f32> { return vec4(bitcast<vec2<f32>>(x_words[2u * i]), bitcast<vec2<f32>>(x_words[2u * i + 1u])); }
 
+// Every layer keeps all keys.
+fn kv_room() -> u32 { return CONTEXT; }
+
 fn kv_head_of() -> u32 { return min(wg / SPLITS, N_KV_HEADS - 1u); }
 
 // The word of value i of take_heads.

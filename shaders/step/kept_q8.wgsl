@@ -92,6 +92,6 @@ fn fresh_octs(kind: u32) -> LaneOcts {
 
 fn store_scales(first: u32) {
   let row = scale_row(first, step.position);
-  if (lid == 0u) { k_cache[KV_SCALES + row / 2u][row % 2u] = fresh_scales[0]; }
-  if (lid == OCTS) { v_cache[KV_SCALES + row / 2u][row % 2u] = fresh_scales[1]; }
+  if (lid == 0u) { k_cache[kv_scales() + row / 2u][row % 2u] = fresh_scales[0]; }
+  if (lid == OCTS) { v_cache[kv_scales() + row / 2u][row % 2u] = fresh_scales[1]; }
 }

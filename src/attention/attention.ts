@@ -8,7 +8,7 @@ import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
 import { type Reason, why } from '../shared/why';
 
-/** `k` and `v` are caches (nKvHeads, contextLength, headDim) of one layer, as kv_layout.ts says. */
+/** `k` and `v` are caches (nKvHeads, room, headDim) of one layer, as kv_layout.ts says. */
 export interface AttentionShape {
   nHeads: number;
   nKvHeads: number;
@@ -47,10 +47,11 @@ export interface AttentionKernel {
   readonly parts?: AttentionParts;
   /**
    * q, out: f32 (nTokens, nHeads, headDim), q rotated and not scaled; k, v hold the tokens of the pass already. window:
-   * keys that a token sees, its own included; null: all before it.
+   * keys that a token sees, its own included; null: all before it. room: rows of a head in these caches; default: those
+   * of a layer with this window.
    * @throws AttentionUnavailable for a window where the shape has none
    */
-  bind(q: GPUBuffer, k: Bindable, v: Bindable, out: GPUBuffer, window: number | null): BoundAttention;
+  bind(q: GPUBuffer, k: Bindable, v: Bindable, out: GPUBuffer, window: number | null, room?: number): BoundAttention;
   /** Frees the scratch memory. */
   destroy(): void;
 }

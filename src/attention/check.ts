@@ -17,6 +17,8 @@ export interface AttentionBuffers {
   k: Bindable;
   v: Bindable;
   out: GPUBuffer;
+  /** Rows of a head in the caches. Default: the context. */
+  room?: number;
 }
 
 /** Keys before the checked token of a decode pass: more than two tiles of 128. */
@@ -53,11 +55,12 @@ export async function checkAttention(
   const pass = makePass(shape, step);
   const size = pass.q.length;
   gpu.write(buffers.q, pass.q);
-  writeCache(gpu, buffers.k, pass.k, K_TURN, shape);
-  writeCache(gpu, buffers.v, pass.v, V_TURN, shape);
+  const { k, v, room = shape.contextLength } = buffers;
+  writeCache(gpu, k, pass.k, K_TURN, { ...shape, room });
+  writeCache(gpu, v, pass.v, V_TURN, { ...shape, room });
   gpu.write(buffers.out, new Float32Array(size).fill(Number.NaN)); // what is left unwritten shows
   try {
-    await runOnce(gpu, kernel, buffers, step, checkedWindow(shape, step));
+    await runOnce(gpu, kernel, { ...buffers, room }, step, checkedWindow(shape, step));
     const out = new Float32Array(await gpu.read(buffers.out, 4 * size));
     return gpu.failure ? quoted(gpu.failure.message) : compare(out, pass, shape, step);
   } catch (error) {
@@ -84,14 +87,14 @@ function checkedWindow({ windowed }: AttentionShape, { position, nTokens }: Step
 async function runOnce(
   gpu: Gpu,
   kernel: AttentionKernel,
-  { q, k, v, out }: AttentionBuffers,
+  { q, k, v, out, room }: AttentionBuffers,
   step: Step,
   window: number | null,
 ) {
   const list = new CommandList(gpu);
   let running: Promise<void> | undefined;
   await gpu.guardMemory(`attention/${kernel.name}`, () => {
-    kernel.bind(q, k, v, out, window).record(list, step.nTokens);
+    kernel.bind(q, k, v, out, window, room).record(list, step.nTokens);
     running = list.run(step);
     running.catch(() => {}); // awaited below, once the scopes have answered
   });
@@ -112,7 +115,8 @@ const K_TURN = 7;
 const V_TURN = 13;
 
 /**
- * Random values of variance 1, the same every time and exact in the type of the cache. Two keys are zero but for a
+ * Random values of variance 1, the same every time and exact in the type of the cache; q, too, where that is signed
+ * bytes, since some siblings quantize it then. Two keys are zero but for a
  * large first element; of the query rows one in three sees it, the others have a zero there.
  */
 function makePass({ nHeads, headDim, scale, kvType }: AttentionShape, { position, nTokens }: Step): Pass {
@@ -134,7 +138,8 @@ function makePass({ nHeads, headDim, scale, kvType }: AttentionShape, { position
     pass.k[key * headDim] = halfToNumber(toHalf(Math.min(score * unit, LARGEST_KEY)));
   }
   if (kvType !== 'q8') return pass;
-  return { ...pass, k: roundedToBytes(pass.k, headDim), v: roundedToBytes(pass.v, headDim) };
+  const [q, k, v] = [pass.q, pass.k, pass.v].map((each) => roundedToBytes(each, headDim));
+  return { q, k, v };
 }
 
 function isLarge(row: number, nHeads: number): boolean {
@@ -150,15 +155,21 @@ function uniform(seed: number): () => number {
   };
 }
 
-/** The rows of each KV head at its place in the cache (nKvHeads, contextLength, headDim); those past the pass stay. */
-function writeCache(gpu: Gpu, cache: Bindable, rows: Float32Array<ArrayBuffer>, turn: number, shape: AttentionShape) {
-  const { nKvHeads, headDim, contextLength } = shape;
+/** The rows of each KV head at its place in the cache (nKvHeads, room, headDim); those past the pass stay. */
+function writeCache(
+  gpu: Gpu,
+  cache: Bindable,
+  rows: Float32Array<ArrayBuffer>,
+  turn: number,
+  shape: AttentionShape & { room: number },
+) {
+  const { nKvHeads, headDim, room } = shape;
   const kvLen = rows.length / headDim;
   const stored = storedRows(rows, shape);
-  for (const [i, { offset, rowBytes }] of kvPlanes(shape, contextLength).entries()) {
+  for (const [i, { offset, rowBytes }] of kvPlanes(shape, room).entries()) {
     for (let head = 0; head < nKvHeads; head++) {
       const from = (head * turn) % kvLen;
-      const to = offset + head * contextLength * rowBytes;
+      const to = offset + head * room * rowBytes;
       gpu.write(cache, stored[i].subarray(from * rowBytes), to);
       gpu.write(cache, stored[i].subarray(0, from * rowBytes), to + (kvLen - from) * rowBytes);
     }

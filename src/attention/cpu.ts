@@ -7,7 +7,7 @@ import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
 import type { Step } from '../gpu/kernel';
 import { type AttentionKernel, type AttentionShape, attentionLimits } from './attention';
 import { planCpu, rowBytes } from './baseline_plans';
-import { kvPlanes, kvRowBytes } from './kv_layout';
+import { kvPlanes, kvRoom, kvRowBytes } from './kv_layout';
 import { checkWindow } from './source';
 
 const NAME = 'cpu';
@@ -24,14 +24,15 @@ export async function createCpu(
   );
   const unpack = unpackOf(shape);
 
-  const attend = async (step: Step, q: GPUBuffer, k: Bindable, v: Bindable, window: number | null) => {
+  const attend = async (step: Step, q: GPUBuffer, caches: readonly Bindable[], window: number | null, room: number) => {
     const kvLen = step.position + step.nTokens;
-    const kvBytes = rowBytes(shape, 0, kvLen) / 2;
-    const bytes = copyInputs(gpu, readback, shape, step, q, [k, v]);
+    const used = Math.min(kvLen, room);
+    const kvBytes = rowBytes(shape, 0, used) / 2;
+    const bytes = copyInputs(gpu, readback, shape, step, q, caches, room);
     const data = await gpu.readMapped(readback, bytes);
     const queries = new Float32Array(data, 0, (bytes - 2 * kvBytes) / 4);
     const [keys, values] = [bytes - 2 * kvBytes, bytes - kvBytes].map((at) =>
-      tokensFirst(unpack(data, at, kvBytes), shape, kvLen),
+      tokensFirst(unpack(data, at, kvBytes), shape, kvLen, used),
     );
     return new Float32Array(textbook(queries, keys, values, { ...shape, ...step, window }));
   };
@@ -39,9 +40,10 @@ export async function createCpu(
     name: NAME,
     parameters,
     scratchBytes,
-    bind(q, k, v, out, window) {
+    bind(q, k, v, out, window, room = kvRoom(shape, window)) {
       checkWindow(NAME, shape.windowed, window);
-      return { record: (list) => list.addHost(async (step) => gpu.write(out, await attend(step, q, k, v, window))) };
+      const pass = async (step: Step) => gpu.write(out, await attend(step, q, [k, v], window, room));
+      return { record: (list) => list.addHost(pass) };
     },
     destroy() {
       gpu.destroyBuffer(readback);
@@ -60,18 +62,19 @@ function copyInputs(
   { position, nTokens }: Step,
   q: GPUBuffer,
   caches: readonly Bindable[],
+  room: number,
 ): number {
-  const { nHeads, nKvHeads, contextLength } = shape;
+  const { nHeads, nKvHeads } = shape;
   const encoder = gpu.device.createCommandEncoder({ label: `attention/${NAME}` });
   let end = rowBytes(shape, nTokens * nHeads, 0);
   encoder.copyBufferToBuffer(q, 0, readback, 0, end);
-  const kvLen = position + nTokens;
+  const rows = Math.min(position + nTokens, room);
   for (const { buffer, offset } of caches.map(rangeOf)) {
-    for (const plane of kvPlanes(shape, contextLength)) {
+    for (const plane of kvPlanes(shape, room)) {
       const from = offset + plane.offset;
       for (let head = 0; head < nKvHeads; head++) {
-        const used = kvLen * plane.rowBytes;
-        encoder.copyBufferToBuffer(buffer, from + head * contextLength * plane.rowBytes, readback, end, used);
+        const used = rows * plane.rowBytes;
+        encoder.copyBufferToBuffer(buffer, from + head * room * plane.rowBytes, readback, end, used);
         end += used;
       }
     }
@@ -80,12 +83,20 @@ function copyInputs(
   return end;
 }
 
-/** (nKvHeads, kvLen, headDim), as the cache has it, to (kvLen, nKvHeads, headDim), as the textbook wants it. */
-function tokensFirst(rows: Float32Array, { nKvHeads, headDim }: AttentionShape, kvLen: number): Float32Array {
-  const turned = new Float32Array(rows.length);
+/**
+ * (nKvHeads, used, headDim), as the cache has it, to (kvLen, nKvHeads, headDim), as the textbook wants it: zeros where
+ * the cache keeps a key no more.
+ */
+function tokensFirst(
+  rows: Float32Array,
+  { nKvHeads, headDim }: AttentionShape,
+  kvLen: number,
+  used: number,
+): Float32Array {
+  const turned = new Float32Array(kvLen * nKvHeads * headDim);
   for (let head = 0; head < nKvHeads; head++) {
-    for (let s = 0; s < kvLen; s++) {
-      const from = (head * kvLen + s) * headDim;
+    for (let s = kvLen - used; s < kvLen; s++) {
+      const from = (head * used + (s % used)) * headDim;
       turned.set(rows.subarray(from, from + headDim), (s * nKvHeads + head) * headDim);
     }
   }

@@ -48,8 +48,8 @@ export async function createEager(
     name: NAME,
     parameters,
     scratchBytes,
-    bind(q, k, v, out, window) {
-      const groups = scored.bind(q, k, v, out, window);
+    bind(...buffers) {
+      const groups = scored.bind(...buffers);
       return {
         record(list, nTokens) {
           check(NAME, nTokens <= maxTokens, why`its scores hold ${maxTokens} tokens, not ${nTokens}`);

@@ -84,7 +84,7 @@ export async function createFlashPrefill(
     wgsl: [...source.wgsl, wgsl],
     constants: { ...source.constants, ...parameters, ...derived },
   });
-  const windows = new Windows(gpu, NAME, shape.windowed);
+  const windows = new Windows(gpu, NAME, shape);
   const { nKvHeads, headDim } = shape;
   const rows = shape.nHeads / nKvHeads;
   const { BLOCK_M, DV_TILE } = parameters;
@@ -92,8 +92,8 @@ export async function createFlashPrefill(
     name: NAME,
     parameters,
     scratchBytes: 0,
-    bind(q, k, v, out, window) {
-      const group = kernel.bind(q, k, v, out, ...windows.of(window));
+    bind(q, k, v, out, window, room) {
+      const group = kernel.bind(q, k, v, out, ...windows.of(window, room));
       return {
         record: (list, nTokens) =>
           list.add(kernel, group, Math.ceil((nTokens * rows) / BLOCK_M), nKvHeads, headDim / DV_TILE),

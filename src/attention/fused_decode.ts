@@ -40,13 +40,13 @@ export async function createFusedDecode(
     label: `attention/${NAME}`,
     wgsl: [...source.wgsl, wgsl],
   });
-  const windows = new Windows(gpu, NAME, shape.windowed);
+  const windows = new Windows(gpu, NAME, shape);
   return {
     name: NAME,
     parameters,
     scratchBytes: 0,
-    bind(q, k, v, out, window) {
-      const group = kernel.bind(q, k, v, out, ...windows.of(window));
+    bind(q, k, v, out, window, room) {
+      const group = kernel.bind(q, k, v, out, ...windows.of(window, room));
       return {
         record: (list, nTokens) => list.add(kernel, group, shape.nKvHeads, nTokens, headSlices(shape, parameters)),
       };

@@ -191,7 +191,7 @@ class Workbench {
   }
 }
 
-/** Without the source that shader compilers quote, and without its period. */
+/** Cuts off the source that shader compilers quote, and the period. */
 function oneLine(message: string): string {
   const line = message
     .replace(/(\S+\.wgsl )?line \d+: .*\n/, '')

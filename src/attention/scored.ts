@@ -30,7 +30,7 @@ export interface Scored {
 export async function createScored(gpu: Gpu, shape: AttentionShape, parts: ScoredParts): Promise<Scored> {
   const { name, wgsl, constants, entryPoints, scoresBytes, part, firsts } = parts;
   const source = await attentionSource(shape, ['read', 'read', 'read', 'write', 'write', 'uniform'], 'quads');
-  const windows = new Windows(gpu, name, shape.windowed);
+  const windows = new Windows(gpu, name, shape);
   const kernel = (entryPoint: string) =>
     createKernel(gpu, {
       ...source,
@@ -51,8 +51,8 @@ export async function createScored(gpu: Gpu, shape: AttentionShape, parts: Score
   }));
   return {
     kernels,
-    bind: (q, k, v, out, window) =>
-      uniforms.map((each) => kernels[0].bind(q, k, v, out, scores, each, ...windows.of(window))),
+    bind: (q, k, v, out, window, room) =>
+      uniforms.map((each) => kernels[0].bind(q, k, v, out, scores, each, ...windows.of(window, room))),
     destroy() {
       for (const buffer of [scores, ...uniforms]) gpu.destroyBuffer(buffer);
       windows.destroy();

@@ -12,6 +12,8 @@ import type { BindingKind, Constant, KernelSource } from '../gpu/kernel';
 import { arrived } from '../shared/part';
 import { why } from '../shared/why';
 import { type AttentionName, type AttentionShape, check } from './attention';
+import { kvRoom } from './kv_layout';
+import type { KvCells } from './kv_q8';
 
 const WINDOW_BYTES = 16;
 /** The window of a layer that sees all keys. */
@@ -21,12 +23,12 @@ type AttentionSource = Pick<KernelSource, 'wgsl' | 'constants' | 'bindings'>;
 
 /**
  * The pieces and constants in front of a sibling's own source. `bindings` are the sibling's, which binds the caches in
- * quads or octs; a window is bound behind them.
+ * quads, octs or cells; a window is bound behind them.
  */
 export async function attentionSource(
   shape: AttentionShape,
   bindings: readonly BindingKind[],
-  cells: 'quads' | 'octs',
+  cells: KvCells,
 ): Promise<AttentionSource> {
   const { nHeads, nKvHeads, headDim, contextLength, kvType, scale, softcap, causal = true } = shape;
   const constants: Record<string, Constant> = {
@@ -53,37 +55,38 @@ export async function attentionSource(
   };
 }
 
-async function piecesInBytes(cells: 'quads' | 'octs'): Promise<readonly string[]> {
+async function piecesInBytes(cells: KvCells): Promise<readonly string[]> {
   const { KV_PIECES } = await arrived(import('./kv_q8'));
   return KV_PIECES[cells];
 }
 
-/** The uniforms of a sibling's windows: one for each window that some layer has, made when it is bound first. */
+/** The uniforms of a sibling's windows: one for each window and room of some layer, made when it is bound first. */
 export class Windows {
-  private readonly buffers = new Map<number, GPUBuffer>();
+  private readonly buffers = new Map<string, GPUBuffer>();
 
   constructor(
     private readonly gpu: Gpu,
     private readonly name: AttentionName,
-    private readonly isWindowed: boolean,
+    private readonly shape: AttentionShape,
   ) {}
 
   /**
-   * What a layer binds behind everything else: nothing where the shape has no windows.
+   * The last bindings of a layer: none if the shape has no windows.
    * @throws AttentionUnavailable for a window that no shader would look at
    */
-  of(window: number | null): GPUBuffer[] {
-    checkWindow(this.name, this.isWindowed, window);
-    if (!this.isWindowed) return [];
+  of(window: number | null, room = kvRoom(this.shape, window)): GPUBuffer[] {
+    checkWindow(this.name, this.shape.windowed, window);
+    if (!this.shape.windowed) return [];
     const keys = Math.min(window ?? NO_WINDOW, NO_WINDOW);
-    const buffer = this.buffers.get(keys) ?? this.create(keys);
-    this.buffers.set(keys, buffer);
+    const name = `${keys} ${room}`;
+    const buffer = this.buffers.get(name) ?? this.create(keys, room);
+    this.buffers.set(name, buffer);
     return [buffer];
   }
 
-  private create(keys: number): GPUBuffer {
+  private create(keys: number, room: number): GPUBuffer {
     const buffer = this.gpu.createBuffer(`attention.${this.name}.window`, WINDOW_BYTES, GPU_UNIFORM | GPU_COPY_DST);
-    this.gpu.write(buffer, new Uint32Array([keys]));
+    this.gpu.write(buffer, new Uint32Array([keys, room]));
     return buffer;
   }
 

@@ -99,14 +99,14 @@ export async function createSplitKvDecode(
     };
   });
   gpu.write(buffers.splits, new Uint32Array([SPLITS]));
-  const windows = new Windows(gpu, NAME, shape.windowed);
+  const windows = new Windows(gpu, NAME, shape);
   return {
     name: NAME,
     parameters,
     scratchBytes,
     parts: { ...buffers, count: SPLITS },
-    bind(q, k, v, out, window) {
-      const group = main.bind(q, k, v, out, buffers.o, buffers.ml, buffers.splits, ...windows.of(window));
+    bind(q, k, v, out, window, room) {
+      const group = main.bind(q, k, v, out, buffers.o, buffers.ml, buffers.splits, ...windows.of(window, room));
       const recordParts = (list: CommandList, nTokens: number) => {
         const splits = Math.max(1, Math.floor(SPLITS / nTokens));
         list.add(main, group, shape.nKvHeads, splits, nTokens * headSlices(shape, parameters));

@@ -4,10 +4,10 @@
 import { ACCEPTS, type Automaton, NO_EDGE, PUSH_WORDS } from '../grammar/automaton';
 import { MAX_STACK } from '../grammar/limits';
 
-/** Where a document stands. */
+/** A place in a document. */
 export interface Place {
   readonly state: number;
-  /** Where to return, the bottom one first. */
+  /** The states to return to, the bottom one first. */
   readonly stack: readonly number[];
   /** The first space of the next token is not part of the document: a vocabulary puts it before a text. */
   readonly dropsSpace?: boolean;

@@ -1,7 +1,7 @@
 // Log probabilities as the textbook writes them: log softmax, with a sort.
 
 export interface Logprobs {
-  /** Of the token drawn. */
+  /** The logarithm of the drawn token's probability. */
   chosen: number;
   /** The most probable tokens, of equals the lower id first. Tokens whose logit is -Infinity are left out. */
   top: { id: number; logprob: number }[];

@@ -1,11 +1,12 @@
 // <vivace-chat model="...">: a chat that loads its own model, for pages built from elements. Attributes: model, hub,
-// sha256, worker, the load settings by name (docs/options.md), system, welcome, heading, placeholder,
+// sha256, worker, the load settings by name (docs/api.md), system, welcome, heading, placeholder,
 // settings (off, sampling, all), figures (on, off), examples ("a | b"), theme (auto, light, dark), lang (of all texts
-// on the page), thinking (on, off), autoload. The model loads at the first use of the chat, or at once with
-// `autoload`. A chat without the `model` attribute is left alone.
+// on the page), thinking (on, off), autoload, share, server, server-model, server-rule. The model loads at the first
+// use of the chat, or at once with `autoload`. A chat without the `model` attribute is left alone.
+// Until then the element gains no child and no attribute, so that React finds the markup that its server rendered.
 
 import type { ReactiveController } from 'lit';
-import type { Engine, EngineEvent, Warning } from '../engine/engine';
+import type { ChatEngine, EngineEvent, Warning } from '../engine/engine';
 import type { VivaceChat } from '../ui/chat/chat';
 import type { Offer } from '../ui/shared/advice';
 import '../ui/model/loader';
@@ -13,9 +14,18 @@ import '../ui/model/notices';
 import { LOAD_FIELDS, type LoadSettings } from '../ui/settings/settings_fields';
 import { type EmbedListener, EmbedSession, waitingNotice } from './embed_session';
 import { sharedPool } from './engine_pool';
-import { type EmbedModel, readAddress, readLanguage, readLoad, readModel, splitExamples } from './options';
-import { protect, shelter } from './protect';
+import {
+  type EmbedModel,
+  readAddress,
+  readLanguage,
+  readLoad,
+  readModel,
+  splitExamples,
+  tellsStories,
+} from './options';
+import { protect, shelter, showTheme } from './protect';
 import { whenRemoved } from './removal';
+import { isAlone, readEmbedServer, type ServedSlot } from './server/server_part';
 import { warningsFor } from './warnings_for';
 
 const ATTRIBUTES = [
@@ -23,6 +33,10 @@ const ATTRIBUTES = [
   'hub',
   'sha256',
   'worker',
+  'server',
+  'server-model',
+  'server-rule',
+  'share',
   'autoload',
   'theme',
   'lang',
@@ -44,6 +58,7 @@ class ChatWithModel implements ReactiveController {
   private readonly notes = shelter('notice', this.waiting, this.notices);
   private readonly progress = shelter('loading', this.loader);
   private readonly changes = new MutationObserver(() => this.read());
+  private readonly serverPlaces: HTMLElement[] = [];
   private connected = new AbortController();
 
   constructor(
@@ -72,6 +87,7 @@ class ChatWithModel implements ReactiveController {
       if (chat.engine?.health.state === 'well') this.warn(chat.engine.info.warnings);
     });
     this.read();
+    void chat.updateComplete.then(() => this.missModel());
   }
 
   hostDisconnected(): void {
@@ -87,6 +103,13 @@ class ChatWithModel implements ReactiveController {
     if (typeof chat.examples === 'string') chat.examples = splitExamples(chat.examples);
   }
 
+  /** Warns of a chat of the page that nothing can answer. That of the script tag's window has its engine from there. */
+  private missModel(): void {
+    const { chat } = this;
+    if (this.held || chat.engine || chat.getAttribute('model') || chat.getRootNode() !== document) return;
+    console.warn('Vivace: <vivace-chat> answers nothing: it has no attribute model and none named server.');
+  }
+
   /** Applies the attributes. */
   private read(): void {
     const { chat } = this;
@@ -99,7 +122,8 @@ class ChatWithModel implements ReactiveController {
     }
     for (const complaint of complaints) console.warn(`Vivace: <vivace-chat> ${complaint}`);
     if (!asked) return;
-    chat.dataset.theme = chat.getAttribute('theme') ?? 'auto';
+    chat.tellsStories = tellsStories(asked);
+    showTheme(chat, chat.getAttribute('theme') ?? 'auto');
     if (chat.hasAttribute('examples')) chat.examples = splitExamples(chat.getAttribute('examples'));
     if (chat.hasAttribute('autoload')) this.session?.start();
   }
@@ -110,35 +134,47 @@ class ChatWithModel implements ReactiveController {
     const base = document.baseURI;
     const names = { model: chat.getAttribute('model') ?? '', hub: chat.getAttribute('hub') ?? '' };
     const model = readModel(names, base, complaints);
-    if (model === undefined) return null;
+    const server = readEmbedServer((name) => chat.getAttribute(name), '', false, complaints);
+    if (model === undefined && !(server && isAlone(server))) return null;
     return {
-      model,
+      server,
+      model: model ?? '', // a server alone loads none
       sha256: chat.getAttribute('sha256') ?? undefined,
       load: readLoad((name) => chat.getAttribute(name), '', complaints),
       worker: readAddress('worker', chat.getAttribute('worker'), base, complaints),
+      share: chat.hasAttribute('share') && chat.getAttribute('share') !== 'false' ? true : undefined,
     };
   }
 
   private hold(asked: EmbedModel): void {
     const { chat, loader, waiting } = this;
     protect(chat, 'flex');
-    chat.append(this.notes);
     const listener: EmbedListener = {
       onState: (state) => {
         loader.state = state;
         chat.append(this.progress);
       },
       onEngine: (engine) => this.show(engine),
+      place: (slot, part) => chat.append(this.serverPlace(slot, part)),
       onWaiting: (isWaiting) => {
-        if (isWaiting) waiting.show([waitingNotice()]);
-        else waiting.clear();
+        if (!isWaiting) return waiting.clear();
+        chat.append(this.notes);
+        waiting.show([waitingNotice()]);
       },
     };
     this.held = asked;
     this.session = new EmbedSession(asked, sharedPool(), listener);
+    this.session.key = () => chat.serverKey();
   }
 
-  private show(engine: Engine | null): void {
+  /** The host of a part of the server, out of reach of the page's styles. It goes with the model. */
+  private serverPlace(slot: ServedSlot, part: HTMLElement): HTMLElement {
+    const host = shelter(slot, part);
+    this.serverPlaces.push(host);
+    return host;
+  }
+
+  private show(engine: ChatEngine | null): void {
     const { chat } = this;
     chat.stop();
     chat.engine = engine;
@@ -147,7 +183,9 @@ class ChatWithModel implements ReactiveController {
   }
 
   private warn(warnings: readonly Warning[]): void {
-    this.notices.show(warningsFor(this.chat.settings, warnings));
+    const shown = warningsFor(this.chat.settings, warnings);
+    if (shown.length > 0) this.chat.append(this.notes);
+    this.notices.show(shown);
   }
 
   private letGo(): void {
@@ -156,6 +194,7 @@ class ChatWithModel implements ReactiveController {
     this.held = null;
     this.progress.remove();
     this.notes.remove();
+    for (const host of this.serverPlaces.splice(0)) host.remove();
     if (session) void session.close();
   }
 }

@@ -8,6 +8,9 @@ import { useLanguage } from '../words/language';
 import '../ui/markdown/parts_by_import';
 import { giveModels } from './elements';
 import { followChats } from './metrics_for';
+import { provideServerPart } from './server/server_part';
+
+provideServerPart(async () => (await import('./server/served_chat')).part);
 
 /** The language that a chat asks for. The newest wins. */
 let wanted: string | null = null;

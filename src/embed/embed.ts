@@ -1,7 +1,8 @@
 // The script tag: one classic script that puts a chat with a model on any page, and gives the page's scripts a handle.
 // <script src="embed.js" data-model data-hub data-sha256 data-title data-lang data-theme data-position data-system
 //   data-welcome data-examples="a | b" data-placeholder data-footer data-icon data-settings data-thinking data-panel
-//   data-open data-remember data-worker></script>, and the load settings by name (docs/options.md).
+//   data-open data-remember data-share data-server data-server-model data-server-rule data-worker></script>, and the
+//   load settings by name (docs/api.md).
 // The script also defines the elements <vivace-chat model="..."> and <vivace-metrics for="...">.
 
 import {
@@ -45,6 +46,11 @@ export interface VivaceHandle {
   ): AsyncGenerator<EngineEvent, void, undefined>;
   /** Calls `listener` on every later event of this name. The returned function removes the listener. */
   on<K extends keyof WidgetEvents>(name: K, listener: (detail: WidgetEvents[K]) => void): () => void;
+  /**
+   * Gives the key of the server in `data-server`. `source` is asked after the visitor's consent, each time that the
+   * chat connects; the key is kept nowhere. A key in a page is a key in its readers' hands: give each their own.
+   */
+  useServerKey(source: () => string | Promise<string>): void;
   /** Deletes the conversation, shown and kept by `data-remember`, for example when a user of the site signs out. */
   forget(): Promise<void>;
   /** Removes the chat from the page and releases the model. A kept conversation stays. */
@@ -100,6 +106,10 @@ function start(script: HTMLScriptElement): VivaceHandle {
       });
       return () => over.abort();
     },
+    useServerKey: (source) =>
+      void widget.then((w) => {
+        w.key = source;
+      }),
     forget: async () => (await alive()).forget(),
     destroy() {
       if (window.Vivace === handle) delete window.Vivace;

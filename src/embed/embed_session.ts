@@ -1,18 +1,32 @@
 // One chat's hold on a model of the pool: loads the model at its first use, and resolves the calls that wait for it.
 
-import type { ChatMessage, Engine, EngineChatOptions, EngineEvent, EngineLoadOptions, Warning } from '../engine/engine';
+import type {
+  ChatEngine,
+  ChatMessage,
+  Engine,
+  EngineChatOptions,
+  EngineEvent,
+  EngineLoadOptions,
+  Warning,
+} from '../engine/engine';
 import type { LoadState } from '../ui/model/loader';
 import { ModelSession } from '../ui/model/model_session';
 import { type LoadSettings, STANDARD_LOAD } from '../ui/settings/settings_fields';
+import { codeOf, inEachLanguage } from '../ui/shared/advice';
+import { sayError } from '../words/error_words';
+import { language, onLanguage } from '../words/language';
 import { words } from '../words/words';
 import { abortable, type EnginePool } from './engine_pool';
 import { leavable, type Waits } from './leavable';
 import type { EmbedModel } from './options';
+import { isAlone, type KeySource, type Served, type ServedSlot, serverPart } from './server/server_part';
 
 export interface EmbedListener {
   onState(state: LoadState): void;
-  /** Receives the engine, or null while no model can answer. */
-  onEngine(engine: Engine | null): void;
+  /** Receives the engine, or null while nothing can answer. */
+  onEngine(engine: ChatEngine | null): void;
+  /** Puts a part of the server into the chat. */
+  place(slot: ServedSlot, part: HTMLElement): void;
   /** Reports the begin and the end of a wait for another chat's answer. */
   onWaiting(isWaiting: boolean): void;
 }
@@ -23,12 +37,19 @@ export function waitingNotice(): Warning {
 }
 
 interface Waiter {
-  resolve: (engine: Engine) => void;
+  resolve: (engine: ChatEngine) => void;
   reject: (error: unknown) => void;
 }
 
 export class EmbedSession {
-  engine: Engine | null = null;
+  engine: ChatEngine | null = null;
+  /** The engine of the chat's own model. */
+  private local: Engine | null = null;
+  /** The server that answers instead of the model or beside it, once its part is here. */
+  private served: Served | null = null;
+  private serving: Promise<void> | null = null;
+  /** Gives the key of the server. */
+  key: KeySource = () => '';
   /** Null before the first load. */
   state: LoadState | null = null;
   private session: ModelSession;
@@ -56,7 +77,7 @@ export class EmbedSession {
    * The engine, loaded if necessary. Another `model` or other `options` replace the model of this chat.
    * @throws the errors of Engine.load; DOMException AbortError after `signal`, the reader's cancel or `close`
    */
-  async load(model?: string, options: EngineLoadOptions = {}): Promise<Engine> {
+  async load(model?: string, options: EngineLoadOptions = {}): Promise<ChatEngine> {
     const { signal, onProgress, ...wanted } = options;
     if (this.isClosed) throw wasTakenOff();
     signal?.throwIfAborted();
@@ -100,17 +121,65 @@ export class EmbedSession {
   }
 
   /** The engine, now or after the load under way. Starts a load if none has begun or the engine was lost. */
-  private ready(): Promise<Engine> {
+  private ready(): Promise<ChatEngine> {
     if (this.isClosed) return Promise.reject(wasTakenOff());
     if (this.engine && !this.engine.lost) return Promise.resolve(this.engine);
-    const ready = new Promise<Engine>((resolve, reject) => this.waiters.push({ resolve, reject }));
-    if (this.state?.kind !== 'loading') void this.session.load();
+    const ready = new Promise<ChatEngine>((resolve, reject) => this.waiters.push({ resolve, reject }));
+    this.serve();
+    if (this.state?.kind !== 'loading' && !this.isAlone) void this.session.load();
     return ready;
   }
 
   /** Starts the first load. Only the listener learns its outcome. */
   start(): void {
-    if (this.state === null) void this.session.load();
+    this.serve();
+    if (this.state === null && !this.isAlone) void this.session.load();
+  }
+
+  /** True if a server answers in the place of the model. */
+  private get isAlone(): boolean {
+    return !!this.own.server && isAlone(this.own.server);
+  }
+
+  /** Asks the server, if there is one, the first time and after a failure. */
+  private serve(): void {
+    const { server = null } = this.own;
+    if (!server || this.serving) return;
+    if (this.isAlone) this.listener.onState({ kind: 'ready' }); // nothing loads here
+    const serving: Promise<void> = serverPart()
+      .then((part) => {
+        if (serving !== this.serving) return; // released meanwhile
+        this.served ??= part.serve({
+          asked: server,
+          key: () => this.key(),
+          local: this.local,
+          language,
+          onLanguage,
+          onEngine: (engine) => this.give(engine),
+          onFailure: (error, next) => this.onServerFailure(error, next),
+          place: (slot, element) => this.listener.place(slot, element),
+        });
+        if (this.state) this.served.onLoad(this.state.kind);
+        return this.served.connect();
+      })
+      .catch((error) => this.onServerFailure(error, () => ''));
+    this.serving = serving;
+  }
+
+  /** Reports a failed server. If the chat also has a model, that model's answers are enough. */
+  private onServerFailure(error: unknown, next: () => string): void {
+    this.serving = null;
+    if (!this.isAlone) {
+      console.warn('Vivace: the server does not answer.', error);
+      return;
+    }
+    const advice = inEachLanguage(() => {
+      const { text, detail } = sayError(error);
+      const { unavailable, later } = words().embed;
+      return { what: unavailable, detail: detail || text, next: next() || later, offers: ['retry'] };
+    });
+    this.failure = error;
+    this.onState({ kind: 'failed', advice, code: codeOf(error) });
   }
 
   reload(settings: LoadSettings): void {
@@ -119,7 +188,8 @@ export class EmbedSession {
   }
 
   take(offer: Parameters<ModelSession['take']>[0]): void {
-    this.session.take(offer);
+    if (this.isAlone) this.serve();
+    else this.session.take(offer);
   }
 
   cancel(): void {
@@ -128,6 +198,8 @@ export class EmbedSession {
 
   /** Releases the model until its next use. */
   async release(): Promise<void> {
+    this.served?.close();
+    this.served = this.serving = null;
     this.state = null;
     this.settle(null, wasTakenOff());
     await this.session.close();
@@ -163,10 +235,11 @@ export class EmbedSession {
 
   private async open(model: string, options: EngineLoadOptions): Promise<Engine> {
     const { onProgress, ...extras } = this.extras;
-    const { worker, sha256 } = this.own;
+    const { worker, sha256, share } = this.own;
     try {
       return await this.pool.acquire(model, {
         workerUrl: worker,
+        share,
         sha256: model === this.own.model ? sha256 : undefined,
         ...extras,
         ...options,
@@ -184,18 +257,25 @@ export class EmbedSession {
 
   private onState(state: LoadState): void {
     this.state = state;
+    this.served?.onLoad(state.kind);
     if (state.kind === 'canceled') this.failure = new DOMException('Loading was canceled.', 'AbortError');
     this.listener.onState(state);
     if (state.kind === 'failed' || state.kind === 'canceled') this.settle(null, this.failure);
   }
 
   private onEngine(engine: Engine | null): void {
+    this.local = engine;
+    if (this.served) this.served.onLocal(engine);
+    else this.give(engine);
+  }
+
+  private give(engine: ChatEngine | null): void {
     this.engine = engine;
     this.listener.onEngine(engine);
     if (engine) this.settle(engine, null);
   }
 
-  private settle(engine: Engine | null, error: unknown): void {
+  private settle(engine: ChatEngine | null, error: unknown): void {
     for (const { resolve, reject } of this.waiters.splice(0)) {
       if (engine) resolve(engine);
       else reject(error);

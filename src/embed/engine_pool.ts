@@ -2,14 +2,21 @@
 // engine.
 
 import { Engine, type EngineLoadOptions, type EngineLoadProgress } from '../engine/engine';
+import { abortable } from '../shared/abortable';
 import { leavable } from './leavable';
+import { loadShared } from './load_tabs';
 
-export interface PoolOptions extends EngineLoadOptions {
+export interface PoolOptions extends SharedLoadOptions {
   /** Called at the begin and the end of a wait for other requests, those that only wait for their turn aside. */
   onWaiting?: (isWaiting: boolean) => void;
 }
 
-type LoadEngine = (model: string, options: EngineLoadOptions) => Promise<Engine>;
+interface SharedLoadOptions extends EngineLoadOptions {
+  /** The tabs of the site have one engine. Where the part for it does not come, each has its own. */
+  share?: boolean;
+}
+
+type LoadEngine = (model: string, options: SharedLoadOptions) => Promise<Engine>;
 
 type Start<T> = (signal: AbortSignal) => AsyncGenerator<T, void, undefined>;
 
@@ -28,7 +35,7 @@ interface Entry {
 export class EnginePool {
   private readonly entries = new Map<string, Entry>();
 
-  constructor(private readonly load: LoadEngine = (model, options) => Engine.load(model, options)) {}
+  constructor(private readonly load: LoadEngine = loadEngine) {}
 
   /**
    * The engine of a model, loaded for its first holder. `unload()` of the returned engine ends this holder's requests
@@ -41,8 +48,8 @@ export class EnginePool {
     const entry = this.entryOf(model, settings);
     entry.holders++;
     entry.listeners.add(onProgress);
-    if (entry.progress) onProgress(entry.progress);
     try {
+      if (entry.progress) onProgress(entry.progress);
       return this.lease(entry, await abortable(entry.engine, signal), onWaiting);
     } catch (error) {
       this.letGo(entry);
@@ -52,7 +59,7 @@ export class EnginePool {
     }
   }
 
-  private entryOf(model: string, settings: EngineLoadOptions): Entry {
+  private entryOf(model: string, settings: SharedLoadOptions): Entry {
     const given = Object.entries(settings).filter(([, value]) => value !== undefined);
     const key = JSON.stringify([model, ...given.sort(([a], [b]) => (a < b ? -1 : 1))]);
     const found = this.entries.get(key);
@@ -119,6 +126,11 @@ export class EnginePool {
   }
 }
 
+async function loadEngine(model: string, { share, ...options }: SharedLoadOptions): Promise<Engine> {
+  const load = share ? await loadShared().catch(() => null) : null;
+  return load ? load(model, options) : Engine.load(model, options);
+}
+
 /** The events of a request, whose wait for others is told. */
 async function* watched<T>(
   events: AsyncGenerator<T, void, undefined>,
@@ -156,19 +168,5 @@ export function sharedPool(): EnginePool {
 
 let own: EnginePool | null = null;
 
-export { VERSION };
-
-/** Settles as `promise`, or rejects with the signal's reason, whichever is first. */
-export async function abortable<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
-  if (!signal) return promise;
-  signal.throwIfAborted();
-  const settled = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { signal: settled.signal });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    settled.abort();
-  }
-}
+// embed_session takes `abortable` from here: imported by itself it changes the order of modules, for 1 KB of embed.js.
+export { abortable, VERSION };

@@ -1,7 +1,7 @@
 // Iterators of events over other iterators that a reader leaves at once. By itself an async generator returns after the
 // event that it waits for, which a busy worker may send late or never.
 
-/** What a generator waits for, as far as a reader may leave it. */
+/** The waits of a generator that a reader may leave. */
 export interface Waits {
   /** Ends `events` when the reader leaves. Returns them. */
   hold<T>(events: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined>;

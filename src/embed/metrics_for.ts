@@ -5,7 +5,7 @@ import type { ReactiveController } from 'lit';
 import type { VivaceMetrics } from '../metrics/panel/metrics_panel';
 import type { VivaceChat } from '../ui/chat/chat';
 import { connectPanel } from '../ui/chat/connect_panel';
-import { protect } from './protect';
+import { protect, showTheme } from './protect';
 
 class MetricsFor implements ReactiveController {
   private connected = new AbortController();
@@ -46,7 +46,7 @@ class MetricsFor implements ReactiveController {
   private follow(): void {
     const { chat, panel } = this;
     const theme = chat?.dataset.theme ?? 'auto';
-    panel.dataset.theme = theme;
+    showTheme(panel, theme);
     panel.theme = theme;
     if (!chat) panel.engine = null;
     if (chat === this.followed) return;

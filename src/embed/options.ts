@@ -1,12 +1,14 @@
 // The options of the script tag. Pure: the tag's data-* attributes and two addresses in, options and complaints out.
 
 import { HUB, modelLocation } from '../engine/engine';
+import { canFetch } from '../shared/can_fetch';
 import { DEFAULT_MODEL } from '../ui/model/page_options';
 import { type LoadSettings, readLoadSettings, type Thinking } from '../ui/settings/settings_fields';
 import { languageOf } from '../words/language';
+import { type EmbedServer, readEmbedServer } from './server/server_part';
 
 const THINKING = ['on', 'off'] as const satisfies readonly Thinking[];
-/** What a visitor may change: nothing, the sampling of answers, or the system message and the engine, too. */
+/** The settings of a visitor: none, the sampling of answers, or the system message and the engine, too. */
 const SETTINGS = ['off', 'sampling', 'all'] as const;
 const THEMES = ['auto', 'light', 'dark'] as const;
 /** `none`: no button, the page opens the window itself. */
@@ -19,9 +21,17 @@ export interface EmbedModel {
   /** SHA-256 of the model's file in hex. Only the engine checks its form. */
   sha256: string | undefined;
   load: LoadSettings;
+  /** All tabs of the site have one engine. */
+  share?: boolean;
   /** Absolute address of vivace_worker.js on the page's own origin, for pages that forbid workers from a blob. */
   worker: string | undefined;
+  /** The server that answers instead of the model, or beside it. */
+  server?: EmbedServer | null;
 }
+
+/** True if the storyteller answers, and no server in its place or beside it. */
+export const tellsStories = ({ model, server }: Pick<EmbedModel, 'model' | 'server'>): boolean =>
+  !server && model.endsWith(DEFAULT_MODEL.slice(DEFAULT_MODEL.lastIndexOf('/')));
 
 export interface EmbedOptions extends EmbedModel {
   title: string;
@@ -102,6 +112,8 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
     remember: readName(data.remember, complaints),
     panel,
     worker: readAddress('worker', data.worker, pageAddress, complaints),
+    server: readEmbedServer((name) => data[datasetKey(name)], 'data-', data.remember !== undefined, complaints),
+    share: flag('share') || undefined,
     open: flag('open'),
   };
   return { options, complaints };
@@ -159,7 +171,7 @@ export function splitExamples(value: string | null | undefined): string[] {
 export function readAddress(name: string, value: string | null | undefined, base: string, complaints: string[]) {
   if (!value) return undefined;
   const url = URL.canParse(value, base) ? new URL(value, base) : null;
-  if (url && /^(?:https?|blob):$/.test(url.protocol)) return url.href;
+  if (url && canFetch(url, base)) return url.href;
   complaints.push(`${name}="${value}" is no address on the web (http, https, blob); it is left out.`);
   return undefined;
 }

@@ -27,3 +27,6 @@ export function addScriptBeside(name: string, onEnd: (failed: string | null) => 
   document.head.append(script);
   return script;
 }
+
+/** True if the page's policy knows the running script by a nonce. */
+export const hasNonce = () => Boolean(own?.nonce);

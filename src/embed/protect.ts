@@ -49,6 +49,12 @@ export function protect(element: ReactiveElement, display: keyof typeof displays
   adopt(element.renderRoot as ShadowRoot, [hostTheme, displays[display], hidden]);
 }
 
+/** Makes our element light or dark. `auto` follows the system and needs no attribute. */
+export function showTheme(element: HTMLElement, theme: string): void {
+  if (theme === 'auto') delete element.dataset.theme;
+  else element.dataset.theme = theme;
+}
+
 const sheltered = unsafeCSS(
   ':host { all: initial !important; color-scheme: inherit !important; display: block !important; }',
 );

@@ -6,11 +6,12 @@ import { inEachLanguage } from '../ui/shared/advice';
 import { words } from '../words/words';
 import type { EmbedOptions } from './options';
 
-const OF_KERNELS = /^(?:attention|step)-/;
+/** Of kernels, and of values for sampling that a server does not take. */
+const OF_ENGINEERS = /^(?:attention|step)-|^server-option$/;
 
-/** Those that name a kernel or a decode step are for who may choose them. @param settings what a visitor may change */
+/** Keeps the warnings that a reader can act on. @param settings the visitor's choices: `all` has all warnings */
 export function warningsFor(settings: EmbedOptions['settings'], warnings: readonly Warning[]): readonly Warning[] {
-  return settings === 'all' ? warnings : warnings.filter(({ code }) => !OF_KERNELS.test(code));
+  return settings === 'all' ? warnings : warnings.filter(({ code }) => !OF_ENGINEERS.test(code));
 }
 
 /**

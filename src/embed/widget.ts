@@ -3,6 +3,7 @@
 
 import { html, nothing, render } from 'lit';
 import type {
+  ChatEngine,
   ChatMessage,
   Engine,
   EngineChatOptions,
@@ -30,11 +31,12 @@ import { type EmbedListener, EmbedSession, waitingNotice } from './embed_session
 import { sharedPool } from './engine_pool';
 import { leavable } from './leavable';
 import { loadPart } from './load_part';
-import type { EmbedOptions } from './options';
+import { type EmbedOptions, tellsStories } from './options';
 import { addPanelScript } from './panel_script';
 import { adopt, hostTheme } from './protect';
 import type { Kept, RememberPart } from './remember/kept';
 import { createWidgetHost } from './removal';
+import type { KeySource, ServedSlot } from './server/server_part';
 import { failureFor, warningsFor } from './warnings_for';
 import { widgetStyles } from './widget_styles';
 
@@ -60,12 +62,14 @@ export class Widget {
   private readonly root = this.host.attachShadow({ mode: 'open' });
   private readonly listeners = new Map<string, Set<(detail: never) => void>>();
   private readonly session: EmbedSession;
-  private engine: Engine | null = null;
+  private engine: ChatEngine | null = null;
+  /** The parts of the server, which wait for the window. */
+  private readonly serverParts: HTMLElement[] = [];
   private state: LoadState = { kind: 'loading', progress: null };
   private isOpen = false;
   private wasOpened = false;
   private showsPanel = false;
-  /** Why there is no panel, or null. */
+  /** The reason why there is no panel, or null. */
   private panelFailure: string | null = null;
   /** The conversation that is being kept, once the window was opened. */
   private keeping: Promise<Kept | null> | null = null;
@@ -78,6 +82,7 @@ export class Widget {
       onState: (state) => this.onState(state),
       onEngine: (engine) => this.onEngine(engine),
       onWaiting: (isWaiting) => this.onWaiting(isWaiting),
+      place: (slot, part) => this.place(slot, part),
     };
     this.session = new EmbedSession(options, sharedPool(), listener);
     adopt(this.root, [hostTheme, sharedStyles, widgetStyles]);
@@ -118,6 +123,7 @@ export class Widget {
     const panel = this.root.querySelector<Panel>('vivace-metrics');
     if (isFirst && chat && panel) connectPanel(chat, panel);
     if (isFirst && chat) this.remember(chat);
+    chat?.append(...this.serverParts.splice(0));
     if (takesFocus) this.focus();
     this.emit('open', undefined);
   }
@@ -194,6 +200,17 @@ export class Widget {
     return () => all.delete(listener);
   }
 
+  /** @param source gives the key of the site's server, after the visitor's consent */
+  set key(source: KeySource) {
+    this.session.key = source;
+  }
+
+  private place(slot: ServedSlot, part: HTMLElement): void {
+    part.slot = slot;
+    if (this.chat) this.chat.append(part);
+    else this.serverParts.push(part);
+  }
+
   private emit<K extends keyof WidgetEvents>(name: K, detail: WidgetEvents[K]): void {
     for (const listener of this.listeners.get(name) ?? []) {
       try {
@@ -227,7 +244,7 @@ export class Widget {
     this.render();
   }
 
-  private onEngine(engine: Engine | null): void {
+  private onEngine(engine: ChatEngine | null): void {
     this.chat?.stop();
     this.engine = engine && this.overheard(engine);
     this.render();
@@ -243,13 +260,19 @@ export class Widget {
   }
 
   /** The engine of this window's chat, with its questions and answers reported to the page. */
-  private overheard(engine: Engine): Engine {
+  private overheard(engine: ChatEngine): ChatEngine {
     const chat: Pick<Engine, 'chat' | 'complete'> = {
       chat: (messages, options) =>
         leavable(({ hold }) => this.tell(messages.at(-1)?.content, hold(engine.chat(messages, options)))),
       complete: (prompt, options) => leavable(({ hold }) => this.tell(prompt, hold(engine.complete(prompt, options)))),
     };
-    return Object.assign(Object.create(engine), chat);
+    return new Proxy(engine, {
+      get(target, name) {
+        if (name === 'chat' || name === 'complete') return chat[name];
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
   }
 
   private async *tell(question: unknown, events: AsyncGenerator<EngineEvent, void, undefined>) {
@@ -307,7 +330,7 @@ export class Widget {
       <vivace-notices class="waiting" data-testid="waiting"></vivace-notices>
       <vivace-chat ?hidden=${this.showsPanel} .engine=${this.isRestoring ? null : this.engine} .loadSettings=${this.session.settings}
         .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .placeholder=${options.placeholder}
-        .modelName=${options.settings === 'all' ? '' : options.title} .settings=${options.settings} .figures=${options.figures ? 'on' : 'off'} .examples=${options.examples} .thinking=${options.thinking}
+        .modelName=${options.settings === 'all' ? '' : options.title} .settings=${options.settings} .figures=${options.figures ? 'on' : 'off'} .examples=${options.examples} .tellsStories=${tellsStories(options)} .thinking=${options.thinking}
         @vivace-open-run=${this.openPanel} @vivace-event=${this.onEvent} @vivace-health=${this.onHealth} @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
         <vivace-notices slot="notice"></vivace-notices>
         <vivace-loader slot="loading" .state=${this.state} @vivace-cancel-load=${() => this.session.cancel()}

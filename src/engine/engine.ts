@@ -1,15 +1,17 @@
 // The API of the engine, the only one that clients import. It sends requests to the worker and turns the messages that
 // come back into async iterators. It holds no model, no GPU object and no DOM node.
 
-import type { Remote } from 'comlink';
-import type { VivaceError } from '../errors';
-import { callError, fromFailure } from './failure';
+import { VivaceError } from '../errors';
+import { callError, fromFailure, toFailure } from './failure';
 import type { Health } from './health';
 import { type Answers, answers } from './page/answers';
 import { absolute } from './page/connection';
+import type { EngineHost, WorkerRequest } from './page/host';
+import { isPhone } from './page/phone';
 import { Request } from './page/request';
 import { Supervisor } from './page/supervisor';
 import type {
+  ArithmeticChoice,
   ChatMessage,
   ChatSettings,
   Embeddings,
@@ -21,14 +23,11 @@ import type {
   ModelLocation,
   Roofline,
   RunMetrics,
-  TokenizeResult,
   TuneMessage,
   TuneOutcome,
   TuneResult,
-  WorkerApi,
 } from './protocol';
 
-export { VivaceError } from '../errors';
 export {
   HUB,
   type HubAddress,
@@ -46,6 +45,7 @@ export { cacheUsage, deleteCachedModel, listCachedModels } from './page/model_ca
 export { type Recovery, type RunHeard, type RunReport, runReport, takeRecovery } from './page/run_report';
 export { trustedScriptUrl } from './page/script_url';
 export type * from './protocol';
+export { VivaceError };
 
 export interface EngineLoadOptions extends LoadOptions {
   /** Address of `vivace_worker.js` on the page's own origin, for pages whose policy forbids workers from a blob. */
@@ -73,7 +73,7 @@ export interface EngineChatOptions extends EngineGenerateOptions, ChatSettings {
 /** A text, or a conversation. */
 type Tokenizable = string | readonly ChatMessage[];
 
-/** What decides the ids of a conversation. */
+/** The settings that decide the ids of a conversation. */
 export interface EngineTokenizeOptions extends ChatSettings, Pick<GenerateOptions, 'thinking'> {}
 
 export interface EngineTuneOptions {
@@ -82,31 +82,39 @@ export interface EngineTuneOptions {
   signal?: AbortSignal;
 }
 
+/** An engine that need not compute all of its answers on this machine. */
+export interface PlacedEngine
+  extends Pick<Engine, 'metrics' | 'info' | 'lost' | 'health' | 'onHealth' | 'chat' | 'complete' | 'unload'> {
+  /** The engine of this page that can be tuned and measured, or null. */
+  readonly local: Engine | null;
+}
+
+/** The engine of a chat. */
+export type ChatEngine = Engine | PlacedEngine;
+
+/** The engine of this page behind what a chat asks, or null. */
+export function engineHere(engine: ChatEngine | null): Engine | null {
+  return engine && 'local' in engine ? engine.local : engine;
+}
+
 export class Engine {
   /** The metrics of the newest finished run, or null before the first. */
   metrics: RunMetrics | null = null;
 
-  private constructor(private readonly supervisor: Supervisor) {}
+  /** `Engine.load` makes an engine. @param host whoever has its model */
+  constructor(private readonly host: EngineHost) {}
 
   /**
    * Starts a worker and loads a model in it. A worker or a GPU that is lost meanwhile begins the load again.
    * @throws VivaceError with a `code`; DOMException AbortError when `signal` aborts
    */
   static async load(model: ModelLocation, options: EngineLoadOptions = {}): Promise<Engine> {
-    const { onProgress = () => {}, signal, workerUrl, ...given } = options;
-    const location = typeof model === 'string' ? absolute(model) : model;
-    if (given.hubUrl !== undefined) given.hubUrl = absolute(given.hubUrl);
-    const supervisor = await Supervisor.load(
-      { location, options: given, workerUrl },
-      (progress) => (signal?.aborted ? undefined : guarded(() => onProgress(progress))),
-      signal,
-    );
-    return new Engine(supervisor);
+    return new Engine(await openHost(model, options));
   }
 
   /** The model as loaded last: after a recovery its backend or context may differ. */
   get info(): EngineInfo {
-    return this.supervisor.info;
+    return this.host.info;
   }
 
   /**
@@ -114,17 +122,17 @@ export class Engine {
    * works or recovers. Load a new one.
    */
   get lost(): VivaceError | null {
-    return this.supervisor.lost;
+    return this.host.lost;
   }
 
   /** The health now. */
   get health(): Health {
-    return this.supervisor.health;
+    return this.host.health;
   }
 
   /** Calls `listener` after each change of `health`. Returns a function that takes the listener off. */
   onHealth(listener: (health: Health) => void): () => void {
-    const { listeners } = this.supervisor;
+    const { listeners } = this.host;
     const heard = (health: Health) => void guarded(() => listener(health));
     listeners.add(heard);
     return () => void listeners.delete(heard);
@@ -132,7 +140,7 @@ export class Engine {
 
   /** Resolves with `lost` when the engine is lost. `unload` is no loss. */
   get whenLost(): Promise<VivaceError> {
-    return this.supervisor.whenLost;
+    return this.host.whenLost;
   }
 
   /** Answers a conversation through the model's chat template. */
@@ -141,7 +149,7 @@ export class Engine {
     { tools, toolChoice, templateArguments, continueLast, ...options }: EngineChatOptions = {},
   ): Answers {
     const input = { messages, tools, toolChoice, templateArguments, continueLast };
-    return answers(this.supervisor, this, input, options);
+    return answers(this.host, this, input, options);
   }
 
   /**
@@ -149,7 +157,7 @@ export class Engine {
    * text.
    */
   complete(prompt: string | readonly number[], options?: EngineGenerateOptions): Answers {
-    return answers(this.supervisor, this, typeof prompt === 'string' ? { prompt } : { ids: prompt }, options);
+    return answers(this.host, this, typeof prompt === 'string' ? { prompt } : { ids: prompt }, options);
   }
 
   /**
@@ -175,7 +183,7 @@ export class Engine {
     texts: readonly string[],
     { signal, ...options }: EmbedOptions & { signal?: AbortSignal } = {},
   ): Promise<Embeddings> {
-    return this.ask((worker, port) => worker.embed({ texts, options }, port), signal, true);
+    return this.ask({ kind: 'embed', body: { texts, options } }, signal, true);
   }
 
   /**
@@ -184,7 +192,7 @@ export class Engine {
    * @throws VivaceError on the cpu backend or with an attention that was chosen by name; DOMException AbortError
    */
   async tune({ onResult, signal }: EngineTuneOptions = {}): Promise<TuneOutcome> {
-    const request = new Request<TuneMessage>(this.supervisor, (worker, port) => worker.tune(port), signal);
+    const request = new Request<TuneMessage>(this.host, { kind: 'tune' }, signal);
     try {
       for (;;) {
         const message = await request.take();
@@ -208,22 +216,18 @@ export class Engine {
    * @throws VivaceError on the cpu backend or where memory is short; DOMException AbortError
    */
   async roofline({ signal }: { signal?: AbortSignal } = {}): Promise<Roofline> {
-    return this.ask((worker, port) => worker.roofline(port), signal);
+    return this.ask({ kind: 'roofline' }, signal);
   }
 
   /** Frees the model and ends the worker, even one that hangs, and a recovery. */
   unload(): Promise<void> {
-    return this.supervisor.unload();
+    return this.host.unload();
   }
 
   /** The one message of a request. With `repeats` the request survives the loss of its worker. */
-  private async ask<T extends object>(
-    send: (worker: Remote<WorkerApi>, port: MessagePort) => Promise<void>,
-    signal?: AbortSignal,
-    repeats = false,
-  ): Promise<T> {
+  private async ask<T extends object>(asked: WorkerRequest, signal?: AbortSignal, repeats = false): Promise<T> {
     for (;;) {
-      const request = new Request<T>(this.supervisor, send, signal);
+      const request = new Request<T>(this.host, asked, signal);
       try {
         const message = await request.take();
         if (!message) throw signal?.reason;
@@ -242,14 +246,30 @@ export class Engine {
   ): Promise<Uint32Array> {
     const settings = { tools, toolChoice, templateArguments, continueLast };
     const input = typeof given === 'string' ? { prompt: given } : { messages: given, ...settings };
-    const result = await this.supervisor
-      .call(({ worker }) => worker.tokenize(input, thinking) as Promise<TokenizeResult>)
-      .catch((error) => {
-        throw callError(error);
-      });
+    const result = await this.host.tokenize(input, thinking).catch((error) => {
+      throw callError(error);
+    });
     if ('type' in result) throw fromFailure(result);
     return result.ids;
   }
+}
+
+/** Parts of the engine for `vivace/tabs`, which has no copy of them. */
+export const engineParts = { openHost, absolute, isPhone, toFailure, fromFailure, callError, VivaceError };
+
+/** A model in workers of this page. @param before the arithmetic of an engine whose answers go on here */
+async function openHost(
+  model: ModelLocation,
+  { onProgress = () => {}, signal, workerUrl, ...given }: EngineLoadOptions,
+  before?: ArithmeticChoice,
+): Promise<EngineHost> {
+  const location = typeof model === 'string' ? absolute(model) : model;
+  if (given.hubUrl !== undefined) given.hubUrl = absolute(given.hubUrl);
+  return Supervisor.load(
+    { location, options: given, workerUrl, before },
+    (progress) => (signal?.aborted ? undefined : guarded(() => onProgress(progress))),
+    signal,
+  );
 }
 
 /** Runs the page's code. An error there is the page's own, reported as such. */

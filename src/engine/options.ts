@@ -1,6 +1,6 @@
 // The table of options: one entry for each option of a load or of an answer.
 // Source of the API's types, the worker's checks, the settings dialog, the parameters of the page's address, the
-// attributes of the script tag and of <vivace-chat>, the flags of the command line, and docs/options.md.
+// attributes of the script tag and of <vivace-chat>, the flags of the command line, and docs/api.md.
 
 import type { AttentionName } from '../attention/attention';
 import type { Constraint } from '../grammar/constraint';
@@ -351,7 +351,7 @@ export const GENERATE_OPTIONS = /* @__PURE__ */ and(SAMPLING_SETTINGS, {
     default: [],
     help: 'The answer ends before the first of these texts.',
   },
-  /** Where the chat template has no switch, only what it does anyway is legal. */
+  /** Turns thinking on or off. If the chat template has no switch, only its fixed behavior is legal. */
   thinking: {
     kind: 'choice',
     choices: { auto: 'as the chat template does', on: '', off: '' },

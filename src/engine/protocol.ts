@@ -90,7 +90,8 @@ export interface AttentionChoice {
 }
 
 /**
- * What products with matrices of integers multiply in each kind of pass: signed bytes (q8) or f32, which is exact.
+ * The format in which each kind of pass multiplies with matrices of integers: signed bytes (q8), or f32, which is
+ * exact.
  * - `asked`: by name. `raced`: this load measured it on this GPU; `kept`: an earlier one did.
  * - `software`, `plain`, `cpu`: nothing to race on this adapter, with this model, or on this backend.
  * - `failed`: the race brought no result, for `reason`.
@@ -181,7 +182,7 @@ export interface RunMetrics {
   peakGpuBytes: number | null;
   /** The time in which other requests ran, of this one's own. Absent where none did. */
   othersMs?: number;
-  /** Of an answer from a server, whose arrivals here are the times above. */
+  /** The network's share of an answer from a server. The times above are then those of arrival here. */
   network?: NetworkMetrics;
 }
 
@@ -204,10 +205,10 @@ export interface Usage {
   promptTokens: number;
   /** Prompt tokens whose keys and values are there from earlier requests: in the cache, or kept beside it. */
   cachedTokens: number;
-  /** Those of them that were read from this browser's storage. Absent without any. */
+  /** Cached tokens that were read from this browser's storage. Absent if there are none. */
   storedTokens?: number;
   completionTokens: number;
-  /** Those of the completion that are thinking. */
+  /** Tokens of the completion that are thinking. */
   reasoningTokens: number;
 }
 
@@ -245,7 +246,7 @@ export interface TokenEvent {
   othersMs?: number;
   /** Pipelines compiled since the token before, if any. */
   pipelines?: number;
-  /** With the option `logprobs`: the token's own, and the likeliest tokens, most probable first. */
+  /** The token's own log probability and the likeliest tokens, most probable first. Needs the option `logprobs`. */
   logprobs?: { chosen: TokenLogprob; top: readonly TokenLogprob[] };
 }
 
@@ -255,12 +256,16 @@ export interface TokenEvent {
  * last token and ends the events, unless the option `gpuTimes` asks for one more: a readback later, `gpuTimes`
  * completes the metrics of `done`. With the option `n`, each answer runs from `start` to its own end.
  */
+/** The place that computes an answer: this machine, or a server. */
+export type Place = 'local' | 'remote';
+
 export type EngineEvent =
   /**
    * The request waits for others, before `start`: as many run as may (`maxConcurrent`) or one that nothing runs beside,
    * or there is no memory to run beside the one that does. Requests that take turns wait for a turn without it.
    */
   | { type: 'queued'; reason: 'busy' | 'memory' }
+  /** The answer begins, with the ids of its prompt. */
   | {
       type: 'start';
       /** The number of the answer, from 0. */
@@ -269,9 +274,11 @@ export type EngineEvent =
       /** Prompt tokens whose keys and values are there from earlier requests. */
       cachedTokens: number;
     }
+  /** `done` of `total` prompt tokens have gone through the model. */
   | { type: 'prefill'; done: number; total: number }
   | TokenEvent
   | AnswerPart
+  /** Something is done otherwise than asked for. */
   | { type: 'warning'; code: string; message: string }
   /**
    * The worker or its GPU was lost, and the model loads again. `recovered` follows, and then the rest of the answer, or
@@ -280,6 +287,9 @@ export type EngineEvent =
   | { type: 'interrupted'; code: string; message: string }
   /** The answer goes on where it stopped, `pauseMs` after `interrupted`. Comes alone when it moves back to the GPU. */
   | { type: 'recovered'; message: string; backend: BackendName; pauseMs: number }
+  /** An engine with several places computes what follows at this one, with a model of this info. */
+  | { type: 'place'; place: Place; info: EngineInfo }
+  /** The end of an answer. */
   | {
       type: 'done';
       /** Text held back until now, because it could have become a longer character, a stop string or a marker. */
@@ -289,6 +299,7 @@ export type EngineEvent =
       usage: Usage;
       metrics: RunMetrics;
     }
+  /** The GPU's own times of the steps, which also stand in the metrics from now on. Null without a GPU clock. */
   | { type: 'gpuTimes'; gpuMs: TbtSummary | null };
 
 /** `optional`: the chat template can switch thinking on and off. */
@@ -336,9 +347,14 @@ export interface EngineInfo {
   gpuBytes: { weights: number; kvCache: number; activations: number } | null;
   /**
    * Bytes that a decode step must read: the weights as stored on the GPU, and keys and values for each earlier position
-   * of the context. Null on the cpu backend.
+   * of the context; of layers with a window, for each of the last `positions`. Null on the cpu backend.
    */
-  bytesPerToken: { weights: number; kvPerPosition: number } | null;
+  bytesPerToken: {
+    weights: number;
+    kvPerPosition: number;
+    /** Absent in older runs. */
+    kvInWindows?: { positions: number; perPosition: number }[];
+  } | null;
   /** Most bytes of conversations that are kept beside the cache. Absent in older runs. */
   kvBudgetBytes?: number;
   /** Most requests that take turns: 1 without memory for conversations beside the cache. Absent in older runs. */
@@ -359,7 +375,7 @@ export interface GenerateRequest {
   constraint?: AskedConstraint;
 }
 
-/** What the page has compiled of the option `constraint` and of the tools. */
+/** The option `constraint` and the tools as the page compiled them. */
 export interface AskedConstraint {
   automaton: Automaton;
   /** All but calls is free. Where a call cannot be constrained, it is free, too. */
@@ -389,7 +405,7 @@ export type TokenizeResult = { ids: Uint32Array } | WorkerFailure;
 /** `isKept`: this browser keeps all of the model's files. `form`: of the model's answers, with a chat template. */
 export type LoadResult = { info: EngineInfo; form?: AnswerForm; isKept?: boolean } | WorkerFailure;
 
-/** What a worker that loads no model does for one that does: it hashes whole files, or works on pieces. */
+/** The work of a worker without a model for one that loads: hashing whole files, or working on pieces. */
 export type ThreadTask = 'hash' | 'pieces';
 
 /** Asks the page for a worker that does the task at the other end of the port. False if there is none. */
@@ -459,4 +475,9 @@ export interface LostMessage {
  */
 export interface PatienceMessage {
   patienceMs: number;
+}
+
+/** The worker's message, outside of any call, that it needs a part. The page answers with its code. */
+export interface PartMessage {
+  part: string;
 }

@@ -7,7 +7,7 @@ export interface BufferRange {
   size: number;
 }
 
-/** What a binding takes: a whole buffer, or a range of one. */
+/** The resource of a binding: a whole buffer, or a range of one. */
 export type Bindable = GPUBuffer | BufferRange;
 
 export function rangeOf(bound: Bindable): BufferRange {

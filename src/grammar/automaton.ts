@@ -15,7 +15,7 @@ export interface Automaton {
    * Padded to whole words.
    */
   readonly needs: Uint8Array<ArrayBuffer>; // (nStates)
-  /** How many states to push, and these states, the bottom one first. Row 0 pushes none. */
+  /** The number of states to push, then these states, the bottom one first. Row 0 pushes none. */
   readonly pushes: Uint32Array<ArrayBuffer>; // (nPushes, PUSH_WORDS)
 }
 

@@ -30,9 +30,9 @@ export interface CompiledConstraint {
   readonly warnings: readonly string[];
 }
 
-/** What is constrained in an answer that may hold more than a document: thinking, text and calls. */
+/** The constraints of an answer that may hold more than a document: thinking, text and calls. */
 export interface ConstrainedAnswer {
-  /** What the answer is where it is no call. Absent: any text. */
+  /** The constraint of an answer without calls. Absent: any text. */
   readonly constraint?: Constraint;
   readonly form: AnswerForm;
   /** The tools whose arguments are constrained. */

@@ -10,7 +10,7 @@ export type Node =
   | { readonly kind: 'literal'; readonly bytes: Uint8Array }
   | { readonly kind: 'sequence'; readonly parts: readonly Node[] }
   | { readonly kind: 'choice'; readonly parts: readonly Node[] }
-  /** As a sequence, but it may stop after any `min` parts. */
+  /** A sequence that may stop after any `min` parts. */
   | { readonly kind: 'beginning'; readonly parts: readonly Node[]; readonly min: number }
   /** @param max null: without an end */
   | { readonly kind: 'repeat'; readonly part: Node; readonly min: number; readonly max: number | null }
@@ -24,7 +24,7 @@ export type Node =
 export type ScanState =
   /** Sorted, disjoint ranges of bytes, and the states behind them. */
   | { readonly edges: readonly ScanEdge[]; readonly mayEnd: boolean }
-  /** What is written here, and the state behind it. Null: the end. */
+  /** The symbol written here, and the state behind it. Null: the end. */
   | { readonly node: Node; readonly next: number | null };
 
 export interface ScanEdge {
@@ -58,5 +58,5 @@ export const call = (rule: number): Node => ({ kind: 'call', rule });
 
 /** The empty text. */
 export const EMPTY: Node = sequence();
-/** What cannot be written. */
+/** Matches no text, not even the empty one. */
 export const NEVER: Node = choice();

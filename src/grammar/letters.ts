@@ -4,7 +4,7 @@ import type { CodePoints } from './code_points';
 import type { Node } from './grammar';
 import type { Fuel } from './limits';
 
-/** How one letter out of a set is written. */
+/** Writes one letter out of a set. */
 export type WriteLetter = (set: CodePoints) => Node;
 
 const WORK_PER_SET = 500;

@@ -30,7 +30,7 @@ export const MAX_PUSHED = 7;
 /** Work of one compilation: most of a second on a slow machine. */
 const MAX_WORK = 10_000_000;
 
-/** What is left of the work that one compilation may do. */
+/** The remaining work of one compilation. */
 export class Fuel {
   private left: number;
 

@@ -90,7 +90,7 @@ function beginnings(firsts: FirstBytes, cuts: readonly number[]): (rule: number)
 /** The edges of each state, less those that are like the one before. */
 class EdgeLists {
   readonly all: number[] = [];
-  /** Where the edges of each state begin. */
+  /** The first edge of each state. */
   readonly starts: number[] = [];
 
   /** The edges of the next state follow, or none. */
@@ -136,7 +136,7 @@ class PushRows {
 interface Entry {
   /** The state of the innermost rule. */
   readonly state: number;
-  /** Where to return, the bottom one first. */
+  /** The states to return to, the bottom one first. */
   readonly pushed: readonly number[];
   /** The innermost rule has ended, and nothing can follow in it. */
   readonly isOver: boolean;
@@ -153,7 +153,7 @@ class Entries {
     private readonly firsts: FirstBytes,
   ) {}
 
-  /** Where a byte leads from a state of a rule. Null: nowhere. */
+  /** The entry that a byte leads to from a state of a rule, or null for none. */
   private step(rule: number, state: State, byte: number): Entry | null {
     for (const { first, last, next } of state.edges) if (first <= byte && byte <= last) return this.at(rule, next);
     for (const call of state.calls) {
@@ -162,7 +162,7 @@ class Entries {
     return null;
   }
 
-  /** Where a byte leads into a rule that is called. */
+  /** The entry that a byte leads to within a called rule. */
   called(rule: number, call: Call, byte: number): Entry | null {
     const entry = this.enter(call.rule, byte);
     if (!entry) return null;

@@ -6,7 +6,7 @@ import type { ByteRange, Grammar, ListPart, Node, ScanState } from './grammar';
 import { type Fuel, MAX_DEPTH, MAX_INSTRUCTIONS } from './limits';
 import { shown } from './shown';
 
-/** What an instruction does. END ends the rule, SPLIT goes both ways, BYTE and CALL go on behind a byte or a rule. */
+/** The kinds of instructions. END ends the rule, SPLIT goes both ways, BYTE and CALL go on behind a byte or a rule. */
 const END = 0;
 export const SPLIT = 1;
 export const BYTE = 2;
@@ -15,11 +15,11 @@ export const CALL = 3;
 /** Instructions, built from the end to the beginning: each one knows what comes after it. */
 export class Program {
   readonly op: number[] = [END];
-  /** Where to go on. Of an END nothing. */
+  /** The next instructions. An END has none. */
   readonly next: number[] = [0];
   /** SPLIT: the other way. BYTE: the first byte, and the last one << 8. CALL: the rule. */
   readonly value: number[] = [0];
-  /** In how many calls an instruction lies that were written out in place. */
+  /** The number of calls around an instruction that were written out in place. */
   readonly level: number[] = [0];
   private writtenLevel = 0;
 

@@ -8,7 +8,7 @@ import type { Fuel } from './limits';
 export interface Word {
   /** At least one. */
   readonly bytes: Uint8Array;
-  /** What is written behind the word. */
+  /** The text behind the word. */
   readonly node: Node;
   /** The mode behind that. Null: the scan ends. */
   readonly next: number | null;
@@ -145,7 +145,7 @@ class Trie {
     return this.words[node];
   }
 
-  /** What each node's text comes to, from 0, byte by byte. */
+  /** The state after each node's text, from state 0, byte by byte. */
   along(step: (before: number, byte: number) => number): number[] {
     const values = [0];
     for (const [node, { node: parent, byte }] of this.parents.entries()) {

@@ -18,7 +18,7 @@ interface Edge {
 
 export interface Call {
   readonly rule: number;
-  /** Where to go on when the rule has ended. */
+  /** The instruction after the end of the rule. */
   readonly next: number;
 }
 
@@ -65,7 +65,7 @@ export function determinize(
   return states;
 }
 
-/** What a state costs beside its instructions and edges. */
+/** The cost of a state beside its instructions and edges. */
 const WORK_PER_STATE = 100;
 
 /** Instructions in ascending order. */
@@ -102,7 +102,7 @@ class InstructionSets {
   /** The last closure that met an instruction. */
   private readonly visits: number[] = [];
   private visit = 0;
-  /** Where a range of bytes begins, or ended before. */
+  /** Marks each byte at which a range begins, or before which one ends. */
   private readonly isCut = new Uint8Array(257);
   /** The piece that begins at a cut. */
   private readonly pieceAt = new Int16Array(257);
@@ -120,7 +120,7 @@ class InstructionSets {
   }
 
   /**
-   * What can be reached without a byte.
+   * The instructions that can be reached without a byte.
    * @param opened calls that are written out, beside those that always are
    */
   closure(pcs: readonly number[], opened?: ReadonlySet<number>): InstructionSet {

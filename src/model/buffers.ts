@@ -3,9 +3,9 @@
 import type { AttentionShape } from '../attention/attention';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { xqBytes } from '../kernels/elementwise/quantize_activations';
-import { partsBytes } from '../kernels/sampling/logprob_parts';
 import { logitsBytes, maximaBytes } from '../kernels/sampling/maxima';
 import { seenBytes } from '../kernels/sampling/penalties';
+import { partsBytes } from '../kernels/sampling/sample';
 import { LOGPROBS_BYTES } from '../sampling/logprobs';
 import { BIASES_BYTES, SAMPLING_BYTES } from '../sampling/sampling';
 import type { ModelConfig } from './config/config';

@@ -1,5 +1,6 @@
 // Keys and values of some positions as bytes, for storage: keys of all layers, then values, each (n_kv_heads, tokens,
-// head_dim) per layer, with their scales (kv_layout.ts). The same bytes however the cache is cut into buffers.
+// head_dim) per layer, with their scales (kv_layout.ts). The same bytes however the cache is cut into buffers. In a
+// model with windows only positions that no ring has begun again for.
 
 import type { AttentionShape } from '../attention/attention';
 import { kvPlanes, kvRowBytes } from '../attention/kv_layout';
@@ -7,7 +8,7 @@ import { GpuMemoryError } from '../errors';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_MAP_READ, type Gpu } from '../gpu/device';
 import type { KvCache } from './kv_cache';
 
-type Shape = Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType' | 'contextLength'>;
+type Shape = Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType'>;
 
 export class KvPieces {
   private readonly rowBytes: number;
@@ -22,9 +23,11 @@ export class KvPieces {
     this.rowBytes = kvRowBytes(shape);
   }
 
-  /** Reads `tokens` positions from `first` on. Null where memory is refused. */
+  /** Reads `tokens` positions from `first` on. Null where memory is refused, or a ring may hold others. */
   async read(first: number, tokens: number): Promise<Uint8Array<ArrayBuffer> | null> {
     const { gpu } = this;
+    const { rings } = this.kvCache;
+    if (rings.written > rings.room) return null;
     const size = this.sizeOf(tokens);
     const staging = await this.create(size, GPU_MAP_READ | GPU_COPY_DST);
     if (!staging) return null;
@@ -42,14 +45,20 @@ export class KvPieces {
     }
   }
 
-  /** Writes what `read` gave for positions from `first` on, up to the end of `ids`. False where memory is refused. */
+  /**
+   * Writes what `read` gave for positions from `first` on, up to the end of `ids`. False where memory is refused, or a
+   * ring has no room for them.
+   */
   async write(ids: Uint32Array<ArrayBuffer>, first: number, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
     const { gpu } = this;
     const tokens = ids.length - first;
     const size = this.sizeOf(tokens);
     if (bytes.length !== size) throw new RangeError(`${tokens} tokens are ${size} bytes, not ${bytes.length}.`);
+    const { rings } = this.kvCache;
+    if (ids.length > rings.room || (first > 0 && rings.written > rings.room)) return false;
     const staging = await this.create(size, GPU_COPY_SRC | GPU_COPY_DST);
     if (!staging) return false;
+    rings.write(first, ids.length);
     gpu.write(staging, bytes);
     const encoder = gpu.device.createCommandEncoder({ label: 'stored.write' });
     let at = 0;
@@ -76,14 +85,16 @@ export class KvPieces {
     }
   }
 
-  /** Where position `first` of each head lies: in each layer the values of all heads, then their scales. */
+  /** Yields the place of position `first` of each head: in each layer the values of all heads, then their scales. */
   private *rows(first: number): Iterable<{ buffer: GPUBuffer; offset: number; rowBytes: number }> {
-    const { nKvHeads, contextLength } = this.shape;
-    const planes = kvPlanes(this.shape, contextLength);
-    for (const { buffer, offset: layer } of [...this.kvCache.k, ...this.kvCache.v]) {
-      for (const { offset, rowBytes } of planes) {
-        for (let head = 0; head < nKvHeads; head++) {
-          yield { buffer, offset: layer + offset + (head * contextLength + first) * rowBytes, rowBytes };
+    const { nKvHeads } = this.shape;
+    for (const name of ['k', 'v'] as const) {
+      for (const [layer, { buffer, offset: from }] of this.kvCache[name].entries()) {
+        const room = this.kvCache.rooms[layer];
+        for (const { offset, rowBytes } of kvPlanes(this.shape, room)) {
+          for (let head = 0; head < nKvHeads; head++) {
+            yield { buffer, offset: from + offset + (head * room + first) * rowBytes, rowBytes };
+          }
         }
       }
     }

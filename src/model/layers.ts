@@ -78,8 +78,8 @@ export class Layers {
   }
 }
 
-function checkedBuffers({ q, attn }: LinearSources['buffers'], { k, v }: LinearSources['kvCache']) {
-  return { q, k: k[0], v: v[0], out: attn };
+function checkedBuffers({ q, attn }: LinearSources['buffers'], { k, v, rooms }: LinearSources['kvCache']) {
+  return { q, k: k[0], v: v[0], out: attn, room: rooms[0] };
 }
 
 function ignore(): void {}

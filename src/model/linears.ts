@@ -2,6 +2,7 @@
 // the formats of the weights and the limits of the GPU decide.
 
 import type { AttentionParts, AttentionShape } from '../attention/attention';
+import { kvRoom } from '../attention/kv_layout';
 import type { Bindable } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
@@ -136,19 +137,20 @@ export class LinearBuilder {
   private async qkv(pass: LinearPass, weights: LinearWeights, index: number): Promise<Operation> {
     const { gpu, config, attentionShape, buffers, kvCache } = this.sources;
     const { qkNorm, qkNormEps: normEps, layers } = config;
-    const { rope } = layers[index];
+    const { rope, window } = layers[index];
     const { x, y, q, ropes } = buffers;
     const angles = ropes[rope ?? 0]; // bound in any case
     const [rotary, k, v] = [rope !== null, kvCache.k[index], kvCache.v[index]];
     const { kvType } = attentionShape;
+    const shape = { ...attentionShape, room: kvRoom(attentionShape, window) };
     const norm = weights.outputNorm ? qkNorm : 'none';
     if (norm === 'none' && kvType !== 'q8') {
-      const epilogue = qkvEpilogue({ ...attentionShape, kvType }, rotary);
+      const epilogue = qkvEpilogue({ ...shape, kvType }, rotary);
       return this.linear(pass, weights, epilogue, { from: x }, angles, q, k, v);
     }
     const [stored, kernel] = await Promise.all([
       this.linear(pass, weights, STORE, { from: x }, y),
-      createNormRope(gpu, { ...attentionShape, norm, normEps, rotary }),
+      createNormRope(gpu, { ...shape, norm, normEps, rotary }),
     ]);
     const group = kernel.bind(y, weights.outputNorm ?? angles, angles, q, k, v);
     return sequence([stored, { record: (list, nTokens) => kernel.record(list, group, nTokens) }]);

@@ -23,7 +23,7 @@ import { type ActivationType, type Arithmetic, arithmeticOf } from './arithmetic
 import { PREFILL_CHUNK } from './buffers';
 import { type ModelConfig, vectorsOf } from './config/config';
 import { KvBranches } from './kv_branches';
-import { KvPieces } from './kv_pieces';
+import type { KvPieces } from './kv_pieces';
 import { type Layer, Layers } from './layers';
 import type { LinearSources, Operation } from './linears';
 import { allocateMemory, type ContextOptions, type ModelMemory, shapeOf } from './memory';
@@ -109,10 +109,11 @@ export class Llama {
     sampler.record(list, end); // tokens[position + nTokens] = the next id
   }
 
-  /** The dispatches of a pass of nTokens at `position`, made once for each kind of pass and replayed. */
+  /** The dispatches of a pass of nTokens at `position`, which runs next: made once for each kind, and replayed. */
   pass(nTokens: number, end: PassEnd, position: number): CommandList {
     const fused = nTokens === 1 && end !== 'hidden' ? this.parts.step.at(position) : null;
     const layers = fused ?? this.layers.at(nTokens, position + nTokens);
+    this.parts.sources.kvCache.rings.write(position, position + nTokens);
     const lists = this.lists.get(layers) ?? new Map<string, CommandList>();
     this.lists.set(layers, lists);
     const key = `${nTokens} ${end}`;
@@ -192,6 +193,16 @@ export class Llama {
     }
   }
 
+  /**
+   * Makes passes report log probabilities that end so. Between requests only.
+   * @throws GpuProgramError
+   */
+  async reportLogprobs(): Promise<void> {
+    const { sampler, sources } = this.parts;
+    const { LogProbabilities } = await arrived(import('./log_probabilities'));
+    sampler.logProbabilities ??= await LogProbabilities.create(sources.gpu, sources.config.vocabSize, sources.buffers);
+  }
+
   /** Sets where the document stands before the token at a position (packPlace), with no step in flight. */
   setPlace(position: number, place: Uint32Array<ArrayBuffer>): void {
     this.parts.sampler.constrainer?.setPlace(position, place);
@@ -246,7 +257,7 @@ export class Llama {
     return this.layers.arithmetic;
   }
 
-  /** How decode steps run, and why. */
+  /** The kind of decode step, with its reason. */
   get step(): StepChoice {
     return this.parts.step.choice;
   }
@@ -288,8 +299,9 @@ export class Llama {
   }
 
   /** Keys and values as bytes, for storage. */
-  get kvPieces(): KvPieces {
+  async kvPieces(): Promise<KvPieces> {
     const { gpu, kvCache, attentionShape } = this.parts.sources;
+    const { KvPieces } = await arrived(import('./kv_pieces'));
     return new KvPieces(gpu, kvCache, attentionShape, (ids) => this.writeTokens(ids, 0));
   }
 
@@ -354,16 +366,17 @@ export class Llama {
     const { attentionShape: shape, buffers, kvCache } = sources;
     const { nKvHeads, contextLength } = shape;
     const nTokens = Math.min(WITNESS_TOKENS, contextLength - 1);
-    const planes = kvPlanes(shape, contextLength);
-    const rowsOf = (cache: BufferRange, rows: number): BufferRange[] =>
-      planes.flatMap(({ offset: plane, rowBytes }) =>
+    const rowsOf = (cache: BufferRange, rows: number, room: number): BufferRange[] =>
+      kvPlanes(shape, room).flatMap(({ offset: plane, rowBytes }) =>
         Array.from({ length: nKvHeads }, (_, head) => {
-          const offset = cache.offset + plane + head * contextLength * rowBytes;
-          return { buffer: cache.buffer, offset, size: Math.min(rows, contextLength) * rowBytes };
+          const offset = cache.offset + plane + head * room * rowBytes;
+          return { buffer: cache.buffer, offset, size: Math.min(rows, room) * rowBytes };
         }),
       );
     const caches = [kvCache.k, kvCache.v].flatMap((each) =>
-      each.flatMap((cache, layer) => rowsOf(cache, layer === 0 ? CHECKED_POSITIONS : nTokens + 1)),
+      each.flatMap((cache, layer) =>
+        rowsOf(cache, layer === 0 ? CHECKED_POSITIONS : nTokens + 1, kvCache.rooms[layer]),
+      ),
     );
     return {
       kept: [...caches, { buffer: buffers.tokens, offset: 0, size: 4 * (nTokens + 2) }],
@@ -372,8 +385,16 @@ export class Llama {
           Uint32Array.from({ length: nTokens + 1 }, (_, i) => (7 * i + 1) % sources.config.vocabSize),
           0,
         );
+        const { written } = kvCache.rings;
         await this.pass(nTokens, 'none', 0).run({ position: 0, nTokens });
-        await this.pass(1, 'sample', nTokens).run({ position: nTokens, nTokens: 1 });
+        const runStep = () => this.pass(1, 'sample', nTokens).run({ position: nTokens, nTokens: 1 });
+        const fused = this.parts.step.at(nTokens);
+        await runStep();
+        if (await fused?.gaveUp()) {
+          this.stepGaveUp(nTokens);
+          await runStep(); // as a plain step
+        }
+        kvCache.rings.written = written; // what the witness overwrites is put back
         return this.readLogits();
       },
       checkAttention: () => this.layers.checkAttention({ ...sources, tuned: this.tuned }),

@@ -1,12 +1,11 @@
 // Moves tensors to the GPU: stacks matrices in the layout of the kernels, and gathers small vectors into buffers.
 
-import { dequantize } from '../cpu/dequantize';
 import { UnsupportedModelError } from '../errors';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
 import type { FormatRange, WeightFormat, WeightMatrix } from '../kernels/linear/weight_format';
-import { FILE_TYPES, fileRowBytes } from '../kernels/load/file_types';
-import { isPlain, type QuantizedFormat } from '../kernels/load/quantize_weights';
+import { FILE_TYPES, fileRowBytes, isPlain, type QuantizedFormat } from '../kernels/load/file_types';
 import { Repacker, type RepackTarget } from '../kernels/load/repack';
+import { arrived } from '../shared/part';
 import type { TensorDtype, TensorInfo } from '../storage/formats/tensor';
 import type { ModelFiles } from '../storage/model_files';
 import { type Axis, padColumns, paddedIndex } from './padding';
@@ -142,7 +141,7 @@ export class WeightBuilder {
   vector(tensor: TensorInfo, use: (values: Float32Array<ArrayBuffer>) => void): void {
     this.queue(tensor, async () => {
       const bytes = await tensor.read(0, tensor.byteLength);
-      use(dequantize(tensor.dtype, bytes) as Float32Array<ArrayBuffer>);
+      use(await inF32(tensor.dtype, bytes));
     });
   }
 
@@ -187,6 +186,13 @@ export class WeightBuilder {
       }
     }
   }
+}
+
+/** The values of a small tensor: in most files they are f32 already. */
+async function inF32(dtype: TensorDtype, bytes: Uint8Array): Promise<Float32Array<ArrayBuffer>> {
+  if (dtype === 'F32') return new Float32Array(bytes.slice().buffer);
+  const { dequantize } = await arrived(import('../cpu/dequantize'));
+  return dequantize(dtype, bytes) as Float32Array<ArrayBuffer>;
 }
 
 /** The rows of quantized tensors are whole blocks, and padding cannot go inside a block. */

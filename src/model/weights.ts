@@ -4,7 +4,7 @@
 import { type RopeFactors, rotaryDimOf } from '../cpu/rope';
 import type { Gpu } from '../gpu/device';
 import { formatRuns, type WeightMatrix } from '../kernels/linear/weight_format';
-import type { QuantizedFormat } from '../kernels/load/quantize_weights';
+import type { QuantizedFormat } from '../kernels/load/file_types';
 import type { TensorInfo } from '../storage/formats/tensor';
 import type { ModelFiles } from '../storage/model_files';
 import type { ModelConfig } from './config/config';

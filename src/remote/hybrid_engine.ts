@@ -2,31 +2,29 @@
 // consent was given; an answer whose engine is lost goes on at the other one where the rule allows it.
 
 import type { EngineChatOptions, EngineGenerateOptions } from '../engine/engine';
-import type { ChatMessage, EngineEvent, EngineInfo, RunMetrics } from '../engine/protocol';
+import type { Health } from '../engine/health';
+import type { ChatMessage, EngineEvent, EngineInfo, Place, RunMetrics } from '../engine/protocol';
 import { InvalidRequestError, VivaceError } from '../errors';
-import { type AnswerEngine, checkRule, type LocalEngine, mayMove, type Place, placeOf, type Rule } from './places';
+import { abortable } from '../shared/abortable';
+import { type AnswerEngine, checkRule, type LocalEngine, mayMove, placeOf, type Rule } from './places';
 import { RemoteError } from './remote_error';
 import { Told } from './told';
 
-export interface HybridOptions {
+export interface HybridOptions<Local extends LocalEngine = LocalEngine> {
   /** The engine of this page, or its load. Null: none. */
-  local: LocalEngine | Promise<LocalEngine> | null;
-  /** Finds the server, such as `() => RemoteEngine.load(address)`. Called after consent, again after a failure. */
-  remote: () => Promise<AnswerEngine>;
+  local: Local | Promise<Local> | null;
+  /**
+   * The server's engine, or what finds it, such as `() => RemoteEngine.load(address)`: called after consent, and again
+   * after a failure.
+   */
+  remote: AnswerEngine | (() => Promise<AnswerEngine>);
   /** Default: `remote-until-loaded`. */
   rule?: Rule;
   /** Asks the person, before anything leaves this machine. Called until it has said true once. */
   consent: () => boolean | Promise<boolean>;
 }
 
-/** The tokens that follow come from this place. */
-export interface PlaceEvent {
-  type: 'place';
-  place: Place;
-}
-
-export type HybridEvent = EngineEvent | PlaceEvent;
-type Answers = AsyncGenerator<HybridEvent, void, undefined>;
+type Answers = AsyncGenerator<EngineEvent, void, undefined>;
 
 /** A conversation or a text, asked of either engine. */
 interface Asked {
@@ -46,23 +44,25 @@ const LOSSES = new Set([
   'webgpu-unavailable',
 ]);
 
-export class HybridEngine {
+export class HybridEngine<Local extends LocalEngine = LocalEngine> {
   /** The metrics of the newest finished answer, or null before the first. */
   metrics: RunMetrics | null = null;
-  readonly #options: HybridOptions;
+  readonly #options: HybridOptions<Local>;
   readonly #rule: Rule;
   readonly #running = new Set<AbortController>();
-  #local: LocalEngine | null = null;
+  #local: Local | null = null;
   #remote: AnswerEngine | null = null;
   #hasConsent = false;
   #isUnloaded = false;
 
   /** @throws InvalidRequestError for a rule that is none */
-  constructor(options: HybridOptions) {
+  constructor(options: HybridOptions<Local>) {
     const { rule = 'remote-until-loaded', local } = options;
     checkRule(rule);
     this.#options = options;
     this.#rule = rule;
+    if (typeof options.remote !== 'function') this.#remote = options.remote;
+    if (local && !('then' in local)) this.#local = local;
     Promise.resolve(local).then(
       (engine) => {
         this.#local = engine;
@@ -73,13 +73,52 @@ export class HybridEngine {
   }
 
   /**
-   * Of the local model once it is loaded, else of the server's.
+   * The facts of the local model once it is loaded, else those of the server's. By the rule `longerThan` it has the
+   * longer context, by `remote` it is the server's.
    * @throws InvalidRequestError before either has answered
    */
   get info(): EngineInfo {
-    const engine = this.#local ?? this.#remote;
-    if (engine) return engine.info;
+    const { local } = this;
+    const remote = this.#remote?.info;
+    if (remote && (this.#rule === 'remote' || !local || local.lost)) return remote;
+    if (local && remote && typeof this.#rule === 'object')
+      return { ...local.info, contextLength: Math.max(local.info.contextLength, remote.contextLength) };
+    if (local) return local.info;
     throw new InvalidRequestError('No engine has answered yet. Wait for the load, or for the first answer.');
+  }
+
+  /** The engine of this page, once it is loaded. */
+  get local(): Local | null {
+    return this.#local;
+  }
+
+  /** Null: another engine may answer where one is lost. By the rule `local`, that of the local engine. */
+  get lost(): VivaceError | null {
+    return this.#rule === 'local' ? (this.#local?.lost ?? null) : null;
+  }
+
+  /** The health of the local engine. */
+  get health(): Health {
+    return this.#local?.health ?? { state: 'well' };
+  }
+
+  /**
+   * Calls `listener` after each change of `health`, and when a local engine that still loaded is there. Returns a
+   * function that takes the listener off.
+   */
+  onHealth(listener: (health: Health) => void): () => void {
+    let stop: (() => void) | null = () => {};
+    const isLater = this.#local === null;
+    const listen = (engine: Local | null) => {
+      if (!stop || !engine) return;
+      stop = engine.onHealth?.(listener) ?? stop;
+      if (isLater) listener(this.health); // and there is another `info`
+    };
+    Promise.resolve(this.#options.local).then(listen, () => {});
+    return () => {
+      stop?.();
+      stop = null;
+    };
   }
 
   /** Answers a conversation. Options are those of both engines. With `n` above 1, an answer never moves. */
@@ -122,16 +161,17 @@ export class HybridEngine {
     this.#running.add(stop);
     try {
       if (this.#isUnloaded) throw new InvalidRequestError('The engine was unloaded. Make another one.');
-      const told = new Told();
-      const place = await this.#placeOf(asked);
-      const failed = yield* this.#part(asked, place, told);
+      const told = new Told(performance.timeOrigin + performance.now());
+      const { signal } = stop;
+      const place = await this.#placeOf(asked, signal);
+      const failed = yield* this.#part(asked, place, told, signal);
       if (!failed) return;
       const other = place === 'local' ? 'remote' : 'local';
       const rest = told.rest(asked);
-      if (!rest || stop.signal.aborted || !(await this.#mayUse(other))) throw failed.error;
+      if (!rest || signal.aborted || !(await this.#mayUse(other, signal))) throw failed.error;
       const { code, message } = failed.error;
       yield { type: 'interrupted', code, message };
-      const failedAgain = yield* this.#part({ ...asked, ...rest }, other, told, failed.atMs);
+      const failedAgain = yield* this.#part({ ...asked, ...rest }, other, told, signal, failed.atMs);
       if (failedAgain) throw failedAgain.error;
     } finally {
       stop.abort(); // whatever still runs
@@ -144,12 +184,13 @@ export class HybridEngine {
     asked: Asked,
     place: Place,
     told: Told,
+    signal: AbortSignal,
     lostMs: number | null = null,
-  ): AsyncGenerator<HybridEvent, { error: VivaceError; atMs: number } | null, undefined> {
+  ): AsyncGenerator<EngineEvent, { error: VivaceError; atMs: number } | null, undefined> {
     let engine: AnswerEngine | null = null;
     try {
-      engine = await this.#engineAt(place);
-      yield { type: 'place', place };
+      engine = await this.#engineAt(place, signal);
+      yield { type: 'place', place, info: engine.info };
       if (lostMs !== null) {
         const message = place === 'local' ? 'The answer goes on in this page.' : 'The answer goes on at the server.';
         const { backend } = engine.info;
@@ -165,39 +206,56 @@ export class HybridEngine {
       return null;
     } catch (error) {
       if (!isLoss(error, engine) || !mayMove(this.#rule)) throw error;
-      if (place === 'remote') this.#remote = null;
+      if (place === 'remote' && typeof this.#options.remote === 'function') this.#remote = null;
       return { error, atMs: performance.now() };
     }
   }
 
   /** The place by the rule. Without consent, a rule that leaves the choice chooses this page. */
-  async #placeOf(asked: Asked): Promise<Place> {
+  async #placeOf(asked: Asked, signal: AbortSignal): Promise<Place> {
     const { messages, prompt, options } = asked;
-    const request = { messages, prompt, options, isLoaded: this.#local !== null };
-    const place = await placeOf(this.#rule, request, () => this.#loaded().catch(() => null));
-    if (place === 'local' || (await this.#mayUse('remote'))) return place;
+    const request = { messages, prompt, options, isLoaded: this.#local !== null && !this.#local.lost };
+    const place = await placeOf(this.#rule, request, () => this.#loaded(signal).catch(() => null));
+    if (place === 'local' || (await this.#mayUse('remote', signal))) return place;
     if (this.#rule === 'remote') throw new InvalidRequestError(NO_CONSENT);
     return 'local';
   }
 
-  async #mayUse(place: Place): Promise<boolean> {
+  async #mayUse(place: Place, signal: AbortSignal): Promise<boolean> {
     if (place === 'local') return this.#options.local !== null;
-    this.#hasConsent ||= (await this.#options.consent()) === true;
-    return this.#hasConsent;
+    if (this.#hasConsent) return true;
+    const ask = async () => {
+      this.#hasConsent ||= (await this.#options.consent()) === true;
+      return this.#hasConsent;
+    };
+    return unlessAborted(ask, signal);
   }
 
-  async #engineAt(place: Place): Promise<AnswerEngine> {
-    if (place === 'local') return this.#loaded();
+  async #engineAt(place: Place, signal: AbortSignal): Promise<AnswerEngine> {
+    if (place === 'local') return this.#loaded(signal);
     if (!this.#hasConsent) throw new InvalidRequestError(NO_CONSENT);
-    this.#remote ??= await this.#options.remote();
-    return this.#remote;
+    const find = async () => {
+      const { remote } = this.#options;
+      this.#remote ??= typeof remote === 'function' ? await remote() : remote;
+      return this.#remote;
+    };
+    return this.#remote ?? unlessAborted(find, signal);
   }
 
-  async #loaded(): Promise<LocalEngine> {
-    const local = await this.#options.local;
+  async #loaded(signal: AbortSignal): Promise<Local> {
+    const local = this.#local ?? (await unlessAborted(async () => this.#options.local, signal));
     if (local) return local;
     throw new InvalidRequestError('There is no model in this page. Allow the server, or load a model.');
   }
+}
+
+/**
+ * What is waited for: a load, a server or a person, none of which an abort ends.
+ * @throws DOMException AbortError as soon as `signal` aborts
+ */
+async function unlessAborted<T>(wait: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  return abortable(wait(), signal);
 }
 
 /** True where the other engine may answer. A model that does not load is lost, whatever the reason. */

@@ -1,10 +1,10 @@
 // What a server tells of its models (GET /models): the model that answers, the kind of server, and its limits.
 
 import type { EngineInfo, Warning } from '../engine/protocol';
-import { InvalidRequestError } from '../errors';
 import type { JsonObject } from '../shared/json_object';
 import { countIn, malformed, numberIn, objectIn, objectsIn, textIn } from './bounded_json';
 import { isInTheClear, type RemoteOptions, type ServerKind } from './options';
+import { RemoteError } from './remote_error';
 import type { Server } from './server';
 
 /** Most models that are looked through. */
@@ -16,6 +16,8 @@ const MAX_NAMED = 8;
 export interface ModelCard {
   kind: ServerKind;
   info: EngineInfo;
+  /** The names of all models. */
+  models: string[];
 }
 
 /** @param openMs the time that the list took */
@@ -24,11 +26,12 @@ export function readCard(list: JsonObject, server: Server, options: RemoteOption
   if (cards.length === 0) throw malformed('lists no models');
   const card = options.model === undefined ? cards[0] : cards.find((card) => nameOf(card) === options.model);
   if (!card) {
-    const names = cards.slice(0, MAX_NAMED).map(nameOf).join(', ');
-    throw new InvalidRequestError(`The server has no such model. It has ${names.slice(0, 500)}.`);
+    const models = cards.map(nameOf);
+    const names = models.slice(0, MAX_NAMED).join(', ');
+    throw new RemoteError('server-model', `The server has no such model. It has ${names.slice(0, 500)}.`, { models });
   }
   const kind = options.kind ?? kindOf(card);
-  return { kind, info: infoOf(card, kind, server, options, openMs) };
+  return { kind, info: infoOf(card, kind, server, options, openMs), models: cards.map(nameOf) };
 }
 
 const nameOf = (card: JsonObject) => textIn(card, 'id').slice(0, MAX_NAME);
@@ -40,7 +43,7 @@ const OWNERS: Readonly<Record<string, ServerKind>> = {
   vivace: 'vivace',
 };
 
-/** Of Ray Serve, which puts vLLM behind cards of its own. */
+/** The card of Ray Serve, which puts vLLM behind cards of its own. */
 const RAY_CONTEXT = 'max_request_context_length';
 
 function kindOf(card: JsonObject): ServerKind {

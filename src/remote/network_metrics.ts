@@ -17,8 +17,8 @@ interface Arrivals {
 }
 
 /**
- * What the server did not spend, the network and queues did. The first token's share is the way there and back; the
- * share of a gap between tokens is 0 on a network that delays all of them alike.
+ * Computes the times of the network and its queues: all time that the server did not spend. The first token's share is
+ * the way there and back; the share of a gap between tokens is 0 on a network that delays all of them alike.
  */
 export function networkMetrics(arrivals: Arrivals): NetworkMetrics {
   const { accepted, firstMs, decodeMs, chunks, chunkGaps, tokens, times } = arrivals;

@@ -4,7 +4,7 @@ import type { ThinkingAbility } from '../engine/protocol';
 import { InvalidRequestError } from '../errors';
 import { CLOCK, type Clock } from './clock';
 
-/** What a server runs, which decides the fields beyond OpenAI's. `openai`: none of them. */
+/** The software of a server. It decides the fields beyond OpenAI's. `openai`: none of them. */
 export type ServerKind = 'vllm' | 'sglang' | 'llama.cpp' | 'vivace' | 'openai';
 
 export interface RemoteOptions {
@@ -67,7 +67,8 @@ export function clockOf({ clock = CLOCK }: RemoteOptions): Clock {
  */
 export function readAddress(address: string): string {
   const page = globalThis.location?.href;
-  if (typeof address !== 'string' || !URL.canParse(address, page))
+  // A URL's parser would take “not an address” for a host, with %20 in its name.
+  if (typeof address !== 'string' || /\s/.test(address.trim()) || !URL.canParse(address, page))
     throw new InvalidRequestError('The address of a server must be a URL, such as http://localhost:8080/v1.');
   const url = new URL(address, page);
   if (!/^https?:$/.test(url.protocol))

@@ -1,14 +1,13 @@
 // Where a request of HybridEngine runs: the rules, and what each needs to know.
 
 import type { EngineChatOptions, EngineGenerateOptions } from '../engine/engine';
-import type { ChatMessage, EngineEvent, EngineInfo, RunMetrics } from '../engine/protocol';
-import { InvalidRequestError } from '../errors';
-
-export type Place = 'local' | 'remote';
+import type { Health } from '../engine/health';
+import type { ChatMessage, EngineEvent, EngineInfo, Place, RunMetrics } from '../engine/protocol';
+import { InvalidRequestError, type VivaceError } from '../errors';
 
 type Answers = AsyncGenerator<EngineEvent, void, undefined>;
 
-/** What HybridEngine uses of an engine: `Engine` and `RemoteEngine` have it. */
+/** The members of an engine that HybridEngine uses: `Engine` and `RemoteEngine` have them. */
 export interface AnswerEngine {
   readonly info: EngineInfo;
   readonly metrics: RunMetrics | null;
@@ -18,12 +17,16 @@ export interface AnswerEngine {
 }
 
 export interface LocalEngine extends AnswerEngine {
+  /** The reason why the engine answers no more, or null. */
+  readonly lost?: VivaceError | null;
+  readonly health?: Health;
+  onHealth?(listener: (health: Health) => void): () => void;
   countTokens(input: string | readonly ChatMessage[], options?: EngineChatOptions): Promise<number>;
 }
 
 /** A request, as a rule sees it. */
 export interface PlacedRequest {
-  /** Of a conversation, a text or ids: one of the three. */
+  /** A conversation, a text or ids: one of the three. */
   readonly messages?: readonly ChatMessage[];
   readonly prompt?: string | readonly number[];
   readonly options: EngineChatOptions;

@@ -29,10 +29,18 @@ interface Asked {
   seed: number;
   startMs: number;
   tools: readonly Tool[];
-  /** What the answer continues, which llama.cpp's server may say again; '' where nothing is. */
+  /** Whether `toolChoice` asks for a call. */
+  mustCall: boolean;
+  /** The text that the answer continues. llama.cpp's server may say it again. '' without one. */
   begun: string;
   info: Pick<RunMetrics, 'attention' | 'step'>;
 }
+
+const NOT_CALLED: EngineEvent = {
+  type: 'warning',
+  code: 'server-no-call',
+  message: 'The server called no tool although toolChoice asks for a call: ask again, or name the tool in the prompt.',
+};
 
 type Call = Omit<CallPart, 'index'>;
 
@@ -87,7 +95,10 @@ export class RemoteAnswer {
   /** The last event. What the server did not count was counted here. */
   *done(finishReason: FinishReason = this.finish ?? 'eos'): Generator<EngineEvent, void, undefined> {
     if (!this.hasStarted) yield this.start(this.counts.cached ?? 0);
-    if (finishReason !== 'abort') yield* this.callErrors();
+    if (finishReason !== 'abort') {
+      yield* this.callErrors();
+      if (this.asked.mustCall && this.calls.size === 0) yield NOT_CALLED;
+    }
     const { prompt, cached, completion, reasoning } = this.counts;
     yield {
       type: 'done',
@@ -104,7 +115,7 @@ export class RemoteAnswer {
     };
   }
 
-  /** What continues is said by its continuation alone. The server counts no token for it. */
+  /** Skips the continued text, if the server says it again. The server counts no token for it. */
   private dropEcho(chunk: Chunk): void {
     if (this.echo === '' || chunk.text === '') return;
     const isEcho = this.echo.startsWith(chunk.text) && this.counts.completion === 0;

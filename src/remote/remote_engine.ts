@@ -2,6 +2,7 @@
 // chat template are the server's; events, options and errors are those of `Engine`.
 
 import type { EngineChatOptions, EngineGenerateOptions } from '../engine/engine';
+import type { Health } from '../engine/health';
 import { resolveOptions } from '../engine/option_values';
 import { GENERATE_OPTIONS } from '../engine/options';
 import type { ChatMessage, EngineEvent, EngineInfo, GenerateInput, RunMetrics } from '../engine/protocol';
@@ -13,10 +14,10 @@ import { cutShort, RemoteAnswer } from './remote_answer';
 import { requestBody } from './request_body';
 import { Server } from './server';
 
-export type { NetworkMetrics } from '../engine/protocol';
-export { HybridEngine, type HybridEvent, type HybridOptions, type PlaceEvent } from './hybrid_engine';
+export type { NetworkMetrics, Place } from '../engine/protocol';
+export { HybridEngine, type HybridOptions } from './hybrid_engine';
 export type { RemoteOptions, ServerKind } from './options';
-export type { AnswerEngine, LocalEngine, Place, PlacedRequest, Rule } from './places';
+export type { AnswerEngine, LocalEngine, PlacedRequest, Rule } from './places';
 export { type RemoteCode, RemoteError } from './remote_error';
 
 type Answers = AsyncGenerator<EngineEvent, void, undefined>;
@@ -26,14 +27,20 @@ export class RemoteEngine {
   metrics: RunMetrics | null = null;
   readonly info: EngineInfo;
   readonly kind: ServerKind;
+  /** The names of the models that the server lists. */
+  readonly models: readonly string[];
+  /** A server that fails tells it with each answer, and may be well at the next. */
+  readonly lost = null;
+  readonly health: Health = { state: 'well' };
   readonly #server: Server;
   /** One for each request that runs. */
   readonly #running = new Set<AbortController>();
   #isUnloaded = false;
 
-  private constructor(server: Server, { kind, info }: ModelCard) {
+  private constructor(server: Server, { kind, info, models }: ModelCard) {
     this.#server = server;
     this.kind = kind;
+    this.models = models;
     this.info = info;
   }
 
@@ -60,6 +67,11 @@ export class RemoteEngine {
   /** Continues a text, or ids. */
   complete(prompt: string | readonly number[], options: EngineGenerateOptions = {}): Answers {
     return this.#answers(typeof prompt === 'string' ? { prompt } : { ids: prompt }, options);
+  }
+
+  /** Never calls the listener: the health of a server's engine does not change. */
+  onHealth(_listener: (health: Health) => void): () => void {
+    return () => {};
   }
 
   /** Stops all answers. */
@@ -114,8 +126,7 @@ export class RemoteEngine {
     const { path, body, warnings } = requestBody(input, options, info.model.name, kind);
     if (choice === 0) for (const message of warnings) yield { type: 'warning', code: 'server-option', message };
     const startMs = clock.now();
-    const tools = ('messages' in input && input.tools) || [];
-    const asked = { choice, seed: options.seed, startMs, tools, begun: begunBy(input), info };
+    const asked = { choice, seed: options.seed, startMs, ...toolsOf(input), begun: begunBy(input), info };
     const accepted = await this.#accepted(path, body, signal);
     let isComplete = false;
     const answer = new RemoteAnswer(asked, accepted ?? NOT_ACCEPTED, clock);
@@ -150,6 +161,11 @@ export class RemoteEngine {
 /** The text that an answer continues, or ''. */
 function begunBy(input: GenerateInput): string {
   return ('messages' in input && input.continueLast && input.messages[input.messages.length - 1]?.content) || '';
+}
+
+function toolsOf(input: GenerateInput) {
+  const { tools = [], toolChoice = 'auto' } = 'messages' in input ? input : {};
+  return { tools, mustCall: tools.length > 0 && toolChoice !== 'auto' && toolChoice !== 'none' };
 }
 
 /** For an answer that was stopped before it began. */

@@ -9,6 +9,7 @@ import { VivaceError } from '../errors';
  * - `server-busy`: it answered 429 or 503 until no try was left.
  * - `server-failed`: it answered another error, at once or in the middle of an answer.
  * - `server-answer`: its answer is none of this interface, or larger than any should be.
+ * - `server-model`: it does not list the model that was asked for.
  * - `server-silent`: it sent nothing for too long.
  * - `server-cut`: its answer ended too early.
  */
@@ -18,11 +19,12 @@ export type RemoteCode =
   | 'server-busy'
   | 'server-failed'
   | 'server-answer'
+  | 'server-model'
   | 'server-silent'
   | 'server-cut';
 
 /** Codes of errors that repeat until the server or the address changes. */
-const LASTING: readonly RemoteCode[] = ['server-key', 'server-answer'];
+const LASTING: readonly RemoteCode[] = ['server-key', 'server-answer', 'server-model'];
 
 interface Details {
   status?: number;
@@ -31,8 +33,10 @@ interface Details {
   canRetry?: boolean;
   /** The server that did not answer. */
   host?: string;
-  /** How long it sent nothing. */
+  /** The length of the server's silence. */
   seconds?: number;
+  /** The models that it lists. */
+  models?: readonly string[];
 }
 
 /** The server did not answer as it should. */
@@ -41,16 +45,20 @@ export class RemoteError extends VivaceError {
   /** Null where no answer came. */
   readonly status: number | null;
   readonly retryAfterMs: number | null;
-  /** What the message names, for those who write it in another language. */
+  /** The names of the message, for those who write it in another language. */
   readonly host: string | null;
   readonly seconds: number | null;
+  /** What the server lists instead of the model. Else empty. */
+  readonly models: readonly string[];
 
-  constructor(code: RemoteCode, message: string, { status, retryAfterMs, canRetry, host, seconds }: Details = {}) {
+  constructor(code: RemoteCode, message: string, details: Details = {}) {
+    const { status, retryAfterMs, canRetry, host, seconds, models } = details;
     super(code, message, { canRetry: canRetry ?? !LASTING.includes(code) });
     this.name = 'RemoteError'; // a bundle renames the class
     this.status = status ?? null;
     this.retryAfterMs = retryAfterMs ?? null;
     this.host = host ?? null;
     this.seconds = seconds ?? null;
+    this.models = models ?? [];
   }
 }

@@ -26,7 +26,7 @@ const FIELDS: Readonly<Record<Extra, string>> = {
   ignoreEos: 'ignore_eos',
 };
 
-/** Where a kind of server differs. */
+/** The names of options that differ by the kind of server. */
 const RENAMED: Readonly<Record<ServerKind, Partial<Record<Extra, string | null>>>> = {
   vllm: {},
   sglang: {},
@@ -99,10 +99,7 @@ function chatFields(input: Conversation, options: AskedOptions, kind: ServerKind
   const isFree = options.toolArguments === 'free';
   return {
     messages: messages.map((message) => wireMessage(message, kind)),
-    ...(tools.length > 0 && {
-      tools: tools.map((tool) => wireTool(tool, isFree)),
-      tool_choice: wireChoice(toolChoice),
-    }),
+    ...(tools.length > 0 && toolFields(tools, toolChoice, isFree, kind)),
     ...templateFields(input, options, kind, warnings),
     ...reasoningFields(options, kind, warnings),
     ...(continueLast && continueFields(kind)),
@@ -123,12 +120,20 @@ function wireMessage({ role, content, reasoning, toolCalls, toolCallId }: ChatMe
   };
 }
 
-function wireTool({ name, description, parameters }: Tool, isFree: boolean): object {
-  return { type: 'function', function: { name, description, parameters, ...(isFree && { strict: false }) } };
+/** llama.cpp reads a tool that is chosen by name as `auto`: it is sent as the only tool, and one is required. */
+function toolFields(tools: readonly Tool[], choice: ToolChoice = 'auto', isFree: boolean, kind: ServerKind): object {
+  const name = typeof choice === 'string' ? null : choice.name;
+  const isAlone = name !== null && kind === 'llama.cpp';
+  const offered = isAlone ? tools.filter((tool) => tool.name === name) : tools;
+  const named = isAlone ? 'required' : { type: 'function', function: { name } };
+  return {
+    tools: offered.map((tool) => wireTool(tool, isFree)),
+    tool_choice: name === null ? choice : named,
+  };
 }
 
-function wireChoice(choice: ToolChoice = 'auto'): unknown {
-  return typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } };
+function wireTool({ name, description, parameters }: Tool, isFree: boolean): object {
+  return { type: 'function', function: { name, description, parameters, ...(isFree && { strict: false }) } };
 }
 
 /** The switch for thinking that most chat templates have, and the caller's variables. */

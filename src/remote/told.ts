@@ -1,7 +1,8 @@
 // What a reader has been told of an answer, so that another engine can say the rest.
 
 import type { EngineChatOptions } from '../engine/engine';
-import type { ChatMessage, EngineEvent } from '../engine/protocol';
+import type { ChatMessage, EngineEvent, RunMetrics, TokenEvent } from '../engine/protocol';
+import { summarizeGaps } from '../engine/tbt';
 
 interface Asked {
   readonly messages?: readonly ChatMessage[];
@@ -17,6 +18,14 @@ export class Told {
   private hasCalls = false;
   /** Tokens of the engine before, which `done` of the next one counts too. */
   private earlier = 0;
+  private first: TokenEvent | null = null;
+  private last: TokenEvent | null = null;
+  private readonly gaps: number[] = [];
+  /** The offset of the positions of the engine that answers now, or null before its first token. */
+  private offset: number | null = 0;
+
+  /** @param startMs of the request, in milliseconds since 1970 */
+  constructor(private readonly startMs: number) {}
 
   /** The event as the reader hears it. Null for one that the reader knows. */
   take(event: EngineEvent): EngineEvent | null {
@@ -27,36 +36,67 @@ export class Told {
     }
     if (event.type === 'done') {
       const { usage } = event;
-      return { ...event, usage: { ...usage, completionTokens: usage.completionTokens + this.earlier } };
+      if (this.earlier === 0) return event;
+      const all = { ...usage, completionTokens: usage.completionTokens + this.earlier };
+      return { ...event, usage: all, metrics: this.metricsOfAll(event.metrics) };
     }
-    if (event.type === 'token') {
-      this.text += event.text;
-      this.tokens++;
-    }
+    if (event.type === 'token') return this.takeToken(event);
     if (event.type === 'reasoning') this.reasoning += event.text;
     if (event.type === 'tool-call') this.hasCalls = true;
     return event;
   }
 
+  /** Behind another engine's tokens, positions and gaps go on from there. */
+  private takeToken(event: TokenEvent): TokenEvent {
+    const { last } = this;
+    this.text += event.text;
+    this.tokens++;
+    this.offset ??= (last?.position ?? -1) + 1 - event.position;
+    const tbtMs = event.tbtMs ?? (last && Math.max(0, event.atMs - last.atMs));
+    const token = { ...event, tbtMs, position: event.position + this.offset };
+    if (tbtMs !== null) this.gaps.push(tbtMs);
+    this.first ??= token;
+    this.last = token;
+    return token;
+  }
+
+  /** The last engine's metrics, with the times of the whole answer. */
+  private metricsOfAll(metrics: RunMetrics): RunMetrics {
+    const { first, last, gaps, startMs } = this;
+    if (!first || !last) return metrics;
+    const decodeMs = last.atMs - first.atMs;
+    return {
+      ...metrics,
+      ttftMs: first.atMs - startMs,
+      decodeTokensPerSecond: decodeMs > 0 ? (gaps.length * 1000) / decodeMs : null,
+      tbtMs: summarizeGaps(gaps),
+    };
+  }
+
   /**
    * The request for the rest of the answer: the whole request before any token, else the text so far, continued. Null
-   * where the rest cannot be asked for: within a thought, behind a call, under a constraint, of several answers, and of
-   * ids.
+   * where the rest cannot be asked for: within a thought, behind nothing but spaces, behind a call, under a constraint,
+   * of several answers, and of ids.
    */
   rest({ messages, prompt, options }: Asked): Partial<Asked> | null {
-    const { n = 1, constraint, maxTokens } = options;
+    const { n = 1, constraint, maxTokens, minTokens } = options;
     if (n > 1 || this.hasCalls) return null;
     if (this.tokens === 0) return {};
     if (constraint !== undefined || this.text === '') return null;
     this.earlier = this.tokens;
-    const left = maxTokens === undefined ? {} : { maxTokens: Math.max(1, maxTokens - this.tokens) };
+    this.offset = null;
+    const left = {
+      ...(maxTokens !== undefined && { maxTokens: Math.max(1, maxTokens - this.tokens) }),
+      ...(minTokens !== undefined && { minTokens: Math.max(0, minTokens - this.tokens) }),
+    };
     if (typeof prompt === 'string') return { prompt: prompt + this.text, options: { ...options, ...left } };
     if (!messages) return null;
-    const last = messages.at(-1);
-    const begun = options.continueLast && last ? last.content : '';
-    const before = begun === '' && !options.continueLast ? messages : messages.slice(0, -1);
-    const reasoning = this.reasoning === '' ? {} : { reasoning: this.reasoning };
-    const answer = { role: 'assistant', content: begun + this.text, ...reasoning } as const;
+    const last = options.continueLast ? messages.at(-1) : undefined;
+    const before = last ? messages.slice(0, -1) : messages;
+    const content = (last?.content ?? '') + this.text;
+    if (content.trim() === '') return null;
+    const reasoning = (last?.reasoning ?? '') + this.reasoning;
+    const answer = { ...last, role: 'assistant', content, ...(reasoning !== '' && { reasoning }) } as const;
     return { messages: [...before, answer], options: { ...options, ...left, continueLast: true } };
   }
 }

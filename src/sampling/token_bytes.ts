@@ -7,7 +7,7 @@ export const MAX_TOKEN_BYTES = 256;
 const ENDS = 0x80000000;
 
 export interface TokenBytes {
-  /** Where the bytes of each token begin, + ENDS; one more for the end. */
+  /** The first byte of each token, + ENDS; one more for the end. */
   readonly starts: Uint32Array<ArrayBuffer>; // (vocab + 1)
   readonly bytes: Uint8Array<ArrayBuffer>; // padded to whole words, one at least
 }

@@ -11,5 +11,5 @@ export function why(pieces: TemplateStringsArray, ...values: readonly (string | 
   return String.raw({ raw: pieces }, ...values) as Reason;
 }
 
-/** What somebody else says, such as a compiler of shaders, or what is a reason already. It is shown as it is. */
+/** Words of another program, such as a compiler of shaders, or a finished reason. Shown unchanged. */
 export const quoted = (text: string) => text as Reason;

@@ -4,7 +4,7 @@
 import { BUILD, FILES, REPLACEABLE } from './kept_files';
 import { Shell } from './shell';
 
-/** What is used of a service worker's events and global scope, which the DOM's types lack. */
+/** The used parts of a service worker's events and global scope, which the DOM's types lack. */
 interface WaitEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
 }

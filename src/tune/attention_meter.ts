@@ -3,6 +3,7 @@
 import type { AttentionKernel, AttentionShape } from '../attention/attention';
 import { checkAttention } from '../attention/check';
 import { createAttention } from '../attention/create';
+import { kvRoom } from '../attention/kv_layout';
 import type { Bindable } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import type { PassTimeOptions } from '../gpu/time_pass';
@@ -51,8 +52,9 @@ export class AttentionMeter {
     const key = `${pass.pass} ${keyOf(candidate)}`;
     const known = this.faults.get(key);
     if (known !== undefined) return known;
-    const { q, k, v, out } = this.buffers;
-    const fault = await checkAttention(this.gpu, kernel, this.shape, { q, k: k[0], v: v[0], out }, pass.nTokens);
+    const { q, k, v, out, windows } = this.buffers;
+    const first = { q, k: k[0], v: v[0], out, room: kvRoom(this.shape, windows[0]) };
+    const fault = await checkAttention(this.gpu, kernel, this.shape, first, pass.nTokens);
     if (!this.gpu.failure) this.faults.set(key, fault);
     return fault;
   }

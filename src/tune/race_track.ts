@@ -11,7 +11,7 @@ import { planeBytes } from '../kernels/linear/weight_format';
 import type { ActivationType } from '../model/arithmetic';
 import type { RaceShape } from './race_shape';
 import { randomFloats } from './random_floats';
-import { distanceOf } from './step';
+import { distanceOf } from './witness';
 
 /** Runs of one candidate, one after another. */
 export interface Lap {
@@ -19,7 +19,7 @@ export interface Lap {
   repeats: number;
 }
 
-/** What a race measures with: tests bring a track of their own. */
+/** The means of a race. Tests bring a track of their own. */
 export interface Track {
   readonly clock: 'gpu' | 'cpu';
   /** |q8 - f32| / |f32| of the products. */

@@ -1,5 +1,5 @@
-// The hash of all shaders. A build replaces this file with the value (tools/lib/wgsl_plugin), so that it bundles no
-// shader twice.
+// The hash of all shaders. A build replaces this file with the value (tools/lib/bundle/wgsl_plugin), so that it bundles
+// no shader twice.
 
 /** The sources of all kernels. */
 const sources: Record<string, string> = import.meta.glob(['../../shaders/**/*.wgsl', '!../../shaders/bench/*.wgsl'], {

@@ -7,6 +7,7 @@ import { timePass } from '../gpu/time_pass';
 import type { StepDecision } from '../model/step/decode_step';
 import type { FusedStep } from '../model/step/fused_step';
 import { quoted, type Reason, why } from '../shared/why';
+import { distanceOf } from './witness';
 
 /** Milliseconds of polling after which a wait gives up: far longer than any hand-over, far shorter than a hang. */
 const WAIT_MS = 8;
@@ -31,6 +32,11 @@ const ROUNDS = 4;
 const WARM_MS = 25;
 /** Least share of its time by which a plain step must take longer than a fused one. */
 const LEAST_GAIN = 0.05;
+/**
+ * Past every position: the decision of fused steps to the end of the context. A load with another context may take it
+ * over (stepKey).
+ */
+const TO_THE_END = 2 ** 31 - 1;
 
 /** The parts of a model that the decision runs. */
 export interface SteppedModel {
@@ -44,7 +50,7 @@ export interface SteppedModel {
   readX(): Promise<Float32Array>;
 }
 
-/** What is known of this model and GPU from an earlier load. */
+/** The result of an earlier load of this model on this GPU. */
 export type KnownStep = Pick<StepDecision, 'name' | 'reason' | 'gain' | 'until'>;
 
 /**
@@ -61,7 +67,7 @@ export async function decideStep(
   if (!fused) return null;
   const spins = await measureSpins(gpu, fused);
   fused.reset(spins);
-  const until = model.contextLength;
+  const until = TO_THE_END;
   const plain = (reason: Reason, gain: number | null = null): StepDecision => ({
     name: 'plain',
     reason,
@@ -95,10 +101,10 @@ async function lastFused(
   near: { at: number; gainMs: number },
 ): Promise<number> {
   const far = model.contextLength - 2;
-  if (far < LONG * TIMED_AT) return model.contextLength;
+  if (far < LONG * TIMED_AT) return TO_THE_END;
   const [plainMs, fusedMs] = await timeSteps(gpu, model, fused, far);
   const lossMs = fusedMs - plainMs;
-  if (lossMs <= 0) return model.contextLength;
+  if (lossMs <= 0) return TO_THE_END;
   return Math.round(near.at + ((far - near.at) * near.gainMs) / (near.gainMs + lossMs));
 }
 
@@ -141,18 +147,6 @@ async function compareSteps(gpu: Gpu, model: SteppedModel, fused: FusedStep): Pr
   const distance = distanceOf(other, plain);
   if (distance <= MOST_DISTANCE) return null;
   return why`the fused step is ${(100 * distance).toFixed(1)} % off plain steps, more than ${100 * MOST_DISTANCE} %`;
-}
-
-/** |a - b| / |b|. Infinity where either is no number. */
-export function distanceOf(a: Float32Array, b: Float32Array): number {
-  let difference = 0;
-  let square = 0;
-  for (let i = 0; i < b.length; i++) {
-    difference += (a[i] - b[i]) ** 2;
-    square += b[i] ** 2;
-  }
-  const distance = Math.sqrt(difference / square);
-  return Number.isFinite(distance) ? distance : Number.POSITIVE_INFINITY;
 }
 
 /** The quicker of two measurements of each, taken in turns: a GPU may take long to reach its clocks. */

@@ -5,14 +5,13 @@
 import { DeviceLostError } from '../errors';
 import type { BufferRange } from '../gpu/buffer_range';
 import { GPU_COPY_DST, GPU_COPY_SRC, type Gpu } from '../gpu/device';
-import { distanceOf } from './step';
 
 /** Largest distance of the logits from those at load, as a share of them. Fused and plain steps may differ so. */
 const MOST_DISTANCE = 0.05;
 
 /** The parts of a model that the check runs. */
 interface WitnessedModel {
-  /** What of the conversation the check overwrites. */
+  /** The part of the conversation that the check overwrites. */
   readonly kept: readonly BufferRange[];
   /** The logits after a few fixed tokens. */
   runWitness(): Promise<Float32Array>;
@@ -45,6 +44,18 @@ export class Witness {
       kept.restore();
     }
   }
+}
+
+/** |a - b| / |b|. Infinity where either is no number. */
+export function distanceOf(a: Float32Array, b: Float32Array): number {
+  let difference = 0;
+  let square = 0;
+  for (let i = 0; i < b.length; i++) {
+    difference += (a[i] - b[i]) ** 2;
+    square += b[i] ** 2;
+  }
+  const distance = Math.sqrt(difference / square);
+  return Number.isFinite(distance) ? distance : Number.POSITIVE_INFINITY;
 }
 
 /** Copies ranges aside. */

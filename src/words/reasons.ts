@@ -41,7 +41,7 @@ function find(texts: Reasons, reason: string): { text: string; values: string[] 
   return found;
 }
 
-/** What stands between the pieces, each as early as it occurs, or null. */
+/** The texts between the pieces, each as early as it occurs, or null. */
 function valuesOf(reason: string, pieces: readonly string[]): string[] | null {
   const [first = '', ...others] = pieces;
   if (others.length === 0) return reason === first ? [] : null;

@@ -132,6 +132,35 @@ test('interruptGenerate ends a stream and a whole answer, which keep what they h
   expect((await asking).choices[0].message.content).toMatch(/^(on )+$/);
 });
 
+test('interruptGenerate ends a request for several answers, too, which keeps the one that it has', async () => {
+  const engine = await endless();
+  const asking = engine.chat.completions.create({ messages, n: 2 });
+  await expect.poll(() => engine.getMessage()).toMatch(/^on /);
+  engine.interruptGenerate();
+  const { choices } = await asking;
+  expect(choices.map(({ message }) => message.content)).toEqual([expect.stringMatching(/^(on )+$/)]);
+  const seen: Completion[] = [];
+  for await (const chunk of await engine.chat.completions.create({ messages, n: 2, stream: true }))
+    if (seen.push(chunk) === 3) engine.interruptGenerate();
+  expect(seen.at(-1)?.choices[0].finish_reason).toBe('stop');
+});
+
+test('interruptGenerate begins no further prompt of the request', async () => {
+  const { load, scripted } = loader();
+  const prompts: unknown[] = [];
+  let engine: MLCEngine;
+  scripted.complete = async function* (prompt, { signal } = {}): AsyncGenerator<EngineEvent, void, undefined> {
+    prompts.push(prompt);
+    yield start();
+    yield token('on ');
+    engine.interruptGenerate();
+    yield done({ finishReason: signal?.aborted ? 'abort' : 'eos' });
+  };
+  engine = await CreateMLCEngine('m', { load });
+  const { choices } = await engine.completions.create({ prompt: ['a', 'b'] });
+  expect([prompts, choices.map(({ text }) => text)]).toEqual([['a'], ['on ']]);
+});
+
 test('formats are constraints: a schema in a text, and a grammar', async () => {
   const { load, scripted } = loader();
   const engine = await CreateMLCEngine('m', { load });

@@ -10,6 +10,8 @@ export interface AttentionCase {
   position: number;
   nTokens: number;
   window?: number | null;
+  /** Rows of a head in the caches. Default: those of a layer with this window. */
+  room?: number;
   fill?: Fill;
 }
 
@@ -198,7 +200,14 @@ export function plainTileCasesOf(half: Half): AttentionCase[] {
 }
 
 /** Inputs of a case, the same on every run. Cache rows that no token sees hold NaN: no kernel may let them through. */
-export function passOf({ shape, position, nTokens, window = null, fill = {} }: Omit<AttentionCase, 'title'>): Pass {
+export function passOf({
+  shape,
+  position,
+  nTokens,
+  window = null,
+  room,
+  fill = {},
+}: Omit<AttentionCase, 'title'>): Pass {
   const random = normal(shape.headDim * 7919 + position * 31 + nTokens);
   const { nHeads, nKvHeads, headDim, contextLength } = shape;
   const kvLen = position + nTokens;
@@ -218,6 +227,7 @@ export function passOf({ shape, position, nTokens, window = null, fill = {} }: O
     position,
     nTokens,
     window,
+    room,
     q: Float32Array.from({ length: nTokens * nHeads * headDim }, (_, i) => fill.q?.(i % headDim) ?? random()),
     k: cache(fill.k),
     v: cache(undefined),

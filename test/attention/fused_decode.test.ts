@@ -5,7 +5,7 @@ import { planFusedDecode } from '../../src/attention/fused_decode';
 import { geometry, SMALL } from './cases';
 import { testParameters, testSibling } from './suite';
 
-testSibling('fused_decode', 0, { own: true });
+testSibling('fused_decode', 0, { differs: true });
 
 const group8 = geometry(64, 1, 8, 'f16');
 testParameters('fused_decode', [], { WORKGROUP: 32, HEADS: 3 }, group8);

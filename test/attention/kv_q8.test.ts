@@ -10,15 +10,15 @@ import { type AttentionCase, passOf, plainScores } from './cases';
 import { attentionRef } from './oracle';
 import { testParameters } from './suite';
 
-/** Scales of an odd number of rows. Heads and groups that no tile divides. */
+/** Scales of an odd number of rows. Heads and groups that no tile divides; a row is three cells of 16 bytes. */
 const SHAPE: AttentionShape = {
   nHeads: 15,
   nKvHeads: 3,
-  headDim: 40,
+  headDim: 48,
   contextLength: 261,
   maxTokens: 66,
   kvType: 'q8',
-  ...plainScores(40),
+  ...plainScores(48),
 };
 const DECODE = [1, 2, 16, 17, 127, 128, 129, 261];
 const PREFILL: [position: number, nTokens: number][] = [
@@ -45,15 +45,25 @@ for (const [name, [cases, parameters]] of Object.entries(SIBLINGS)) {
 }
 for (const name of ['eager', 'chunked', 'cpu'] as const) testParameters(name, [], {}, [decode[4], prefill[3]]);
 
+/** Rows that no cells of 16 bytes fill, and rows of eight cells, which two lanes share. */
+for (const [headDim, group] of [
+  [40, 3],
+  [128, 8],
+] as const) {
+  const shape = { ...SHAPE, nKvHeads: 1, nHeads: group, headDim, ...plainScores(headDim) };
+  const title = `head_dim=${headDim} group=${group} q8`;
+  testParameters('split_kv_decode', [], { SPLITS: 2 }, [{ title, shape, position: 199, nTokens: 1 }]);
+}
+
 describe('the layout', () => {
   test('values of all heads, then their scales, and no binding ends within what is read at once', () => {
     expect(kvPlanes(SHAPE, 261)).toEqual([
-      { offset: 0, rowBytes: 40 },
-      { offset: 3 * 261 * 40, rowBytes: 4 },
+      { offset: 0, rowBytes: 48 },
+      { offset: 3 * 261 * 48, rowBytes: 4 },
     ]);
-    expect(kvLayerBytes(SHAPE, 261)).toBe(3 * 261 * 44 + 4);
-    expect(kvLayerBytes(SHAPE, 260)).toBe(3 * 260 * 44);
-    expect(kvPlanes({ ...SHAPE, kvType: 'f16' }, 261)).toEqual([{ offset: 0, rowBytes: 80 }]);
+    expect(kvLayerBytes(SHAPE, 261)).toBe(3 * 261 * 52 + 4);
+    expect(kvLayerBytes(SHAPE, 260)).toBe(3 * 260 * 52);
+    expect(kvPlanes({ ...SHAPE, kvType: 'f16' }, 261)).toEqual([{ offset: 0, rowBytes: 96 }]);
   });
 
   test.each([48, 64, 80, 96, 128, 256])('at head_dim %i a row takes at most 0.55 of the bytes of f16', (headDim) => {

@@ -6,7 +6,7 @@ import { type PrepareOptions, prepareAttention } from '../../src/attention/prepa
 import type { AttentionProfile } from '../../src/attention/profile';
 import { AttentionUnavailable, DeviceLostError } from '../../src/errors';
 import type { Gpu } from '../../src/gpu/device';
-import { ALL_REFUSED, breakSiblings, type Defect } from '../engine/broken_gpu';
+import { ALL_REFUSED, breakSiblings, type Defect } from '../engine/doubles/broken_gpu';
 import { hardwareGpu } from '../gpu/test_device';
 import { plainScores } from './cases';
 

@@ -2,7 +2,7 @@
 
 import type { AttentionKernel, AttentionName, AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
-import { kvLayerBytes } from '../../src/attention/kv_layout';
+import { kvLayerBytes, kvRoom } from '../../src/attention/kv_layout';
 import { halfToNumber, toHalf } from '../../src/cpu/half';
 import { quantizeActivations, roundedToBytes } from '../../src/cpu/quantize_activations';
 import { type BufferRange, rangeStride } from '../../src/gpu/buffer_range';
@@ -20,6 +20,8 @@ export interface Pass {
   v: Float32Array;
   /** Keys that a token sees; default all. */
   window?: number | null;
+  /** Rows of a head in the caches; default: those of a layer with this window. */
+  room?: number;
 }
 
 /** The sibling of a pass, its capabilities and its parameters. */
@@ -53,7 +55,7 @@ export async function attentionOnGpu(target: Target, pass: Pass): Promise<Float3
  * differ.
  */
 export async function replayOnGpu(target: Target, passes: readonly Pass[]): Promise<Float32Array[]> {
-  const [{ shape, nTokens, window = null }] = passes;
+  const [{ shape, nTokens, window = null, room }] = passes;
   const gpu = await (target.inSoftware ? testGpu : hardwareGpu)(target.without);
   const kernel = await kernelFor(gpu, target, shape);
   const size = nTokens * shape.nHeads * shape.headDim;
@@ -61,7 +63,7 @@ export async function replayOnGpu(target: Target, passes: readonly Pass[]): Prom
   const [k, v] = (['k', 'v'] as const).map((name) => uploadWithin(gpu, name, data(passes[0], name)));
   const out = gpu.upload('out', poison(size));
   const list = new CommandList(gpu);
-  kernel.bind(q, k, v, out, window).record(list, nTokens);
+  kernel.bind(q, k, v, out, window, room).record(list, nTokens);
   const outs: Float32Array[] = [];
   for (const [i, pass] of passes.entries()) {
     if (i > 0) {
@@ -110,7 +112,23 @@ function poison(size: number): Uint32Array<ArrayBuffer> {
 type Stored = Float32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
 
 function data(pass: Pass, name: 'q' | 'k' | 'v'): Stored {
-  return name === 'q' ? new Float32Array(pass.q) : stored(pass[name], pass.shape);
+  const { shape, window = null, room = kvRoom(shape, window) } = pass;
+  if (name === 'q') return new Float32Array(pass.q);
+  const rows = room < shape.contextLength ? ringOf(pass[name], pass, room) : pass[name];
+  return stored(rows, { ...shape, contextLength: room });
+}
+
+/** The newest `room` rows of each head, each in its row of the ring; the rest of a ring that is not full is NaN. */
+function ringOf(cache: Float32Array, { shape, position, nTokens }: Pass, room: number): Float32Array {
+  const { nKvHeads, headDim, contextLength } = shape;
+  const ring = new Float32Array(nKvHeads * room * headDim).fill(Number.NaN);
+  for (let head = 0; head < nKvHeads; head++) {
+    for (let key = Math.max(0, position + nTokens - room); key < position + nTokens; key++) {
+      const from = (head * contextLength + key) * headDim;
+      ring.set(cache.subarray(from, from + headDim), (head * room + (key % room)) * headDim);
+    }
+  }
+  return ring;
 }
 
 function stored(cache: Float32Array, shape: AttentionShape): Stored {

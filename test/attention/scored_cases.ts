@@ -12,6 +12,15 @@ export function scored(kvType: 'f16' | 'f32'): AttentionShape {
   return { ...heads, contextLength: 300, maxTokens: 70, kvType, scale: 1, softcap: 20, windowed: true };
 }
 
+/** Passes over rings that began again: where the pass, its window or both cross the end, and a ring as short as can be. */
+const RINGS: [position: number, nTokens: number, window: number, room: number][] = [
+  [261, 1, 130, 130],
+  [255, 1, 128, 256],
+  [257, 1, 128, 129],
+  [130, 41, 64, 104],
+  [150, 41, 33, 160],
+];
+
 /** Around every sibling's tiles, from one key to more than there are; by position and number of tokens. */
 const WINDOWS: [position: number, nTokens: number, windows: (number | null)[]][] = [
   [0, 1, [1, null]],
@@ -34,8 +43,13 @@ export function scoredCases(kvType: 'f16' | 'f32'): AttentionCase[] {
     { title: `${title}, capped, decode`, shape, position: 260, nTokens: 1, fill },
     { title: `${title}, capped, prefill`, shape, position: 40, nTokens: 20, window: 30, fill },
   ];
+  const rings = RINGS.map(([position, nTokens, window, room]): AttentionCase => {
+    const title = `position=${position} n_tokens=${nTokens} window=${window} ring of ${room} ${kvType}`;
+    return { title, shape, position, nTokens, window, room };
+  });
   return [
     ...windows,
+    ...rings,
     ...capped('scores of +-8e4 and far apart', { q: first(800), k: (key, d) => (d ? 0 : 100 * Math.sin(key * key)) }),
     ...capped('scores from -1e20 to -3e22', { q: first(1e10), k: (key, d) => (d ? 0 : -1e10 * (1 + key)) }),
     ...capped('scores near 0', { q: first(1), k: (key, d) => (d ? 0 : 1e-3 * Math.sin(key)) }),

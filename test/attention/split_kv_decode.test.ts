@@ -5,7 +5,7 @@ import { planSplitKvDecode, untunedSplits } from '../../src/attention/split_kv_d
 import { geometry, PROGRESS, SMALL } from './cases';
 import { testParameters, testSibling } from './suite';
 
-testSibling('split_kv_decode', 1, { own: true });
+testSibling('split_kv_decode', 1, { differs: true });
 
 const lengths = PROGRESS.filter((c) => c.nTokens === 1);
 testParameters('split_kv_decode', [], { SPLITS: 1 }, lengths);

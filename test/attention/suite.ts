@@ -1,9 +1,11 @@
-// What every attention sibling must pass, on every path. A sibling's test file calls testSibling with its name.
+// The tests that every attention sibling must pass, on every path: with subgroups or without, and so on. A sibling's test
+// file calls testSibling with its name.
 
 import { describe, expect, test } from 'vitest';
 import type { AttentionName, AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
 import { selectAttention } from '../../src/attention/select';
+import { roundedToBytes } from '../../src/cpu/quantize_activations';
 import { AttentionUnavailable } from '../../src/errors';
 import type { CapabilityName } from '../../src/gpu/limits';
 import { hardwareGpu, PATHS, pathName } from '../gpu/test_device';
@@ -26,8 +28,8 @@ import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from './
 import { bothWaysCases, eitherCases, scored, scoredCases } from './scored_cases';
 
 /**
- * By how much an output may differ from the f64 textbook, as a share of the largest |v|, which bounds every output. The
- * textbook is fed the values that the cache holds after rounding, so f16 and f32 caches share the bound.
+ * Largest difference of an output from the f64 textbook, as a share of the largest |v|, which bounds every output. The
+ * textbook reads the values that the cache holds after rounding, so f16 and f32 caches share the bound.
  */
 const BOUND = 1e-5;
 
@@ -35,17 +37,18 @@ const BOUND = 1e-5;
 const IN_SOFTWARE: readonly AttentionName[] = ['flash_prefill', 'fused_decode', 'split_kv_decode'];
 
 /**
- * Compiling takes most of the time of these tests, so shapes are shared out: a half of them to each sibling, and to the
- * path that needs them. `own`: the sibling has a source of its own on each path; else the paths differ in how it gets
- * its step alone, for which PROGRESS is enough.
+ * Declares the tests of a sibling. Compiling takes most of their time, so each sibling gets one half of the shapes.
+ * @param half of the shapes: 0 or 1
+ * @param differs true if the sibling's source differs by path. The paths of the others differ only in the way in which
+ *   a kernel gets its step, and PROGRESS is enough for them.
  */
-export function testSibling(name: AttentionName, half: Half, { own = false } = {}): void {
+export function testSibling(name: AttentionName, half: Half, { differs = false } = {}): void {
   for (const without of PATHS) {
     const isPlain = without.length > 0;
     describe(`${name}, ${pathName(without)}`, () => {
       const shared = isPlain ? PROGRESS : casesOf(half);
       const owned = isPlain ? plainTileCasesOf(half) : tileCasesOf(half);
-      for (const c of own ? owned : shared) test(c.title, () => checkCase({ name, without }, c));
+      for (const c of differs ? owned : shared) test(c.title, () => checkCase({ name, without }, c));
       for (const c of [...scoredCases(kvTypeOf(without)), ...eitherCases(isPlain), ...bothWaysCases(isPlain)])
         test(c.title, () => checkCase({ name, without }, c));
       seedTests({ name, without });
@@ -63,7 +66,7 @@ function kvTypeOf(without: readonly CapabilityName[]): 'f16' | 'f32' {
   return without.length === 0 ? 'f16' : 'f32';
 }
 
-/** What the textbook says of a pass. */
+/** The textbook's result of a pass. */
 interface Expected {
   pass: Pass;
   want: Float32Array;
@@ -75,9 +78,15 @@ interface Expected {
 const expectations = new WeakMap<Omit<AttentionCase, 'title'>, Expected>();
 
 function expectationOf(c: Omit<AttentionCase, 'title'>): Expected {
-  const known = expectations.get(c) ?? expected(passOf(c));
+  const known = expectations.get(c) ?? expected(inBytes(passOf(c)));
   expectations.set(c, known);
   return known;
+}
+
+/** Some siblings quantize q beside keys in signed bytes: q is what bytes hold exactly. */
+function inBytes(pass: Pass): Pass {
+  const { kvType, headDim } = pass.shape;
+  return kvType === 'q8' ? { ...pass, q: roundedToBytes(pass.q, headDim) } : pass;
 }
 
 function expected(pass: Pass): Expected {

@@ -5,8 +5,8 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { DIST, ensureBuilt } from '../../tools/lib/bundle/dist';
 import { launchChromium } from '../../tools/lib/chromium';
-import { DIST, ensureBuilt } from '../../tools/lib/dist';
 import { type Handler, type Served, serve } from '../../tools/lib/serve';
 import { chainModel } from '../chain/chain_model';
 
@@ -31,14 +31,17 @@ export function chainHandlers(): Record<string, Handler> {
 /** Serves the built page, the chain model in the folder `chain/`, and what `handlers` answer. */
 export async function openSite({
   handlers,
+  folder = '',
   ...options
 }: {
   webgpu?: boolean;
   handlers?: Record<string, Handler>;
+  /** The page's folder on its host, such as 'vivace/'. */
+  folder?: string;
 } = {}): Promise<Site> {
   await ensureBuilt();
   const server: Served = await serve({
-    mounts: { '/': DIST },
+    mounts: { [`/${folder}`]: DIST },
     handlers: {
       ...chainHandlers(),
       ...handlers,
@@ -49,7 +52,7 @@ export async function openSite({
   });
   const browser = await launchChromium(options);
   return {
-    url: server.url,
+    url: server.url + folder,
     browser,
     async close() {
       await browser.close();

@@ -1,9 +1,11 @@
-// A tiny model that says prescribed texts, in Hugging Face layout: for tests of thinking, of tools and of clients on the
+// A tiny model that says prescribed texts, in Hugging Face layout or as a GGUF file: for tests of thinking, of tools and of clients on the
 // real engine. Its one layer adds nothing to the residual, so the next token depends on the last token alone: a chain.
 // The chat template chooses the script: it ends the prompt with the token that begins the script's chain.
 
+import { halfToNumber } from '../../src/cpu/half';
 import { BYTE_TO_CHAR, utf8Bytes } from '../../src/text/byte_alphabet';
 import { randomSource } from '../random';
+import { type GgufTensor, T, value, writeGguf } from '../storage/write_gguf';
 import { chainTemplate } from './chain_template';
 
 export interface Script {
@@ -242,6 +244,73 @@ export function chainModel(scripts: readonly Script[] = SCRIPTS): Record<string,
     'tokenizer_config.json': json({ eos_token: END, chat_template: chainTemplate(scripts, startOf) }),
     'model.safetensors': safetensors(weightsOf(chain)),
   };
+}
+
+const GGUF_NAMES: Record<string, string> = {
+  'model.embed_tokens': 'token_embd',
+  'model.layers.0.input_layernorm': 'blk.0.attn_norm',
+  'model.layers.0.self_attn.q_proj': 'blk.0.attn_q',
+  'model.layers.0.self_attn.k_proj': 'blk.0.attn_k',
+  'model.layers.0.self_attn.v_proj': 'blk.0.attn_v',
+  'model.layers.0.self_attn.o_proj': 'blk.0.attn_output',
+  'model.layers.0.post_attention_layernorm': 'blk.0.ffn_norm',
+  'model.layers.0.mlp.gate_proj': 'blk.0.ffn_gate',
+  'model.layers.0.mlp.up_proj': 'blk.0.ffn_up',
+  'model.layers.0.mlp.down_proj': 'blk.0.ffn_down',
+  'model.norm': 'output_norm',
+  lm_head: 'output',
+};
+const GGUF_F32 = 0;
+const GGUF_F16 = 1;
+const NORMAL_TOKEN = 1;
+const CONTROL_TOKEN = 3;
+const USER_TOKEN = 4;
+
+function ggufTensor(name: string, shape: number[], values: Uint16Array): GgufTensor {
+  const isMatrix = shape.length > 1; // llama.cpp takes vectors in F32 alone
+  const { buffer } = isMatrix ? values : Float32Array.from(values, halfToNumber);
+  return {
+    name: `${GGUF_NAMES[name.replace(/\.weight$/, '')]}.weight`,
+    ne: [...shape].reverse(),
+    type: isMatrix ? GGUF_F16 : GGUF_F32,
+    data: new Uint8Array(buffer),
+  };
+}
+
+/** The model as one GGUF file, such as llama.cpp reads. */
+export function chainGguf(scripts: readonly Script[] = SCRIPTS): Uint8Array<ArrayBuffer> {
+  const chain = chainOf(scripts);
+  const { tokens, nPlain } = chain;
+  const types = Int32Array.from(tokens, (token, id) => {
+    if (id < nPlain) return NORMAL_TOKEN;
+    return token.startsWith('<|') ? CONTROL_TOKEN : USER_TOKEN;
+  });
+  return writeGguf({
+    keys: [
+      ['general.architecture', value.string('llama')],
+      ['llama.vocab_size', value.u32(tokens.length)],
+      ['llama.block_count', value.u32(1)],
+      ['llama.context_length', value.u32(CONTEXT)],
+      ['llama.embedding_length', value.u32(HIDDEN)],
+      ['llama.feed_forward_length', value.u32(INTERMEDIATE)],
+      ['llama.attention.head_count', value.u32(HIDDEN / HEAD_DIM)],
+      ['llama.attention.head_count_kv', value.u32(1)],
+      ['llama.attention.key_length', value.u32(HEAD_DIM)],
+      ['llama.attention.value_length', value.u32(HEAD_DIM)],
+      ['llama.attention.layer_norm_rms_epsilon', value.f32(1e-5)],
+      ['llama.rope.freq_base', value.f32(10_000)],
+      ['llama.rope.dimension_count', value.u32(HEAD_DIM)],
+      ['tokenizer.ggml.model', value.string('gpt2')],
+      ['tokenizer.ggml.pre', value.string('gpt-2')],
+      ['tokenizer.ggml.tokens', value.strings(tokens)],
+      ['tokenizer.ggml.token_type', value.array(T.i32, tokens.length, new Uint8Array(types.buffer))],
+      ['tokenizer.ggml.merges', value.strings([])],
+      ['tokenizer.ggml.eos_token_id', value.u32(tokens.indexOf(END))],
+      ['tokenizer.ggml.add_bos_token', value.bool(0)],
+      ['tokenizer.chat_template', value.string(chainTemplate(scripts, startOf))],
+    ],
+    tensors: Object.entries(weightsOf(chain)).map(([name, [shape, values]]) => ggufTensor(name, shape, values)),
+  });
 }
 
 /** The model as a page gets it when a person drops its folder. */

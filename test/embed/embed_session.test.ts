@@ -3,11 +3,12 @@
 import { expect, test, vi } from 'vitest';
 import { EmbedSession } from '../../src/embed/embed_session';
 import { EnginePool } from '../../src/embed/engine_pool';
-import type { Engine, EngineChatOptions, EngineEvent } from '../../src/engine/engine';
+import { provideServerPart, type ServerPart } from '../../src/embed/server/server_part';
+import { type Engine, type EngineChatOptions, type EngineEvent, engineHere } from '../../src/engine/engine';
 import { STANDARD_LOAD } from '../../src/ui/settings/settings_fields';
 
 const MODEL = { model: 'm', sha256: undefined, load: STANDARD_LOAD, worker: undefined };
-const listener = { onState() {}, onEngine() {}, onWaiting() {} };
+const listener = { onState() {}, onEngine() {}, onWaiting() {}, place() {} };
 
 test('a question that comes as the chat goes off the page loads no model that nobody would let go of', async () => {
   const load = vi.fn(() => new Promise<never>(() => {}));
@@ -97,6 +98,29 @@ test('options of a chat reach the engine unchanged, and its events the caller', 
     { role: 'user', content: 'Hello' },
   ];
   expect(asked).toEqual([[messages, options]]);
-  expect(await session.engine?.countTokens('Hello')).toBe(7);
+  expect(await engineHere(session.engine)?.countTokens('Hello')).toBe(7);
+  await session.close();
+});
+
+test('a chat that goes off the page while the part for its server comes asks no server', async () => {
+  let come = (_: ServerPart) => {};
+  const part = () =>
+    new Promise<ServerPart>((resolve) => {
+      come = resolve;
+    });
+  provideServerPart(part);
+  const connect = vi.fn(async () => {});
+  const serve = vi.fn(() => ({ isAlone: true, onLocal() {}, onLoad() {}, connect, close() {} }));
+  const server = { server: 'https://example.org', model: null, rule: null, remembers: false };
+  const session = new EmbedSession({ ...MODEL, server }, new EnginePool(), listener);
+  session.start();
+  await session.release();
+  come({ serve });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(connect).not.toHaveBeenCalled();
+  session.start(); // it is back
+  come({ serve });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(connect).toHaveBeenCalledTimes(1);
   await session.close();
 });

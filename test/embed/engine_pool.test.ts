@@ -92,6 +92,15 @@ test('another model or other settings are another engine', () => {
   expect(loads.map(({ model }) => model)).toEqual(['m', 'n', 'm']);
 });
 
+test('an engine of all tabs is another one than that of this page', () => {
+  const { pool, loads } = scripted();
+  pool.acquire('m');
+  pool.acquire('m', { share: true });
+  pool.acquire('m', { share: true });
+  expect(loads.map(({ options }) => options)).toMatchObject([{}, { share: true }]);
+  expect(loads[0]?.options).not.toHaveProperty('share');
+});
+
 test('the last that lets go unloads, and letting go twice counts once', async () => {
   const { engine, a, b } = await two();
   await a.unload();
@@ -129,6 +138,21 @@ test('everyone hears the progress, latecomers where it is', () => {
   loads[0]?.options.onProgress?.(progress);
   pool.acquire('m', { onProgress: heard[1] });
   for (const listener of heard) expect(listener.mock.calls).toEqual([[progress]]);
+});
+
+test('who fails at the progress does not hold the engine', async () => {
+  const { pool, loads, engines } = scripted();
+  const progress = { stage: 'ready', loadedBytes: 2, totalBytes: 2, bytesPerSecond: null, secondsLeft: null } as const;
+  const asked = pool.acquire('m');
+  loads[0]?.options.onProgress?.(progress);
+  loads[0]?.finish();
+  const engine = await asked;
+  const onProgress = () => {
+    throw new Error('of the page');
+  };
+  await expect(pool.acquire('m', { onProgress })).rejects.toThrow('of the page');
+  await engine.unload();
+  expect(engines[0]?.unloaded).toBe(true);
 });
 
 test('a load that failed fails for all, and is tried again for the next', async () => {
@@ -233,7 +257,7 @@ test('who leaves an answer that waits for an event has left at once, and nobody 
 
 test('who leaves the answer of a chat on the page has left at once, also while its model loads', async () => {
   const model = { model: 'm', sha256: undefined, load: STANDARD_LOAD, worker: undefined };
-  const listener = { onState() {}, onEngine() {}, onWaiting() {} };
+  const listener = { onState() {}, onEngine() {}, onWaiting() {}, place() {} };
   for (const pool of [patient(), new EnginePool(() => new Promise(() => {}))]) {
     const session = new EmbedSession(model, pool, listener);
     const events = session.chat('Hello', '');

@@ -11,7 +11,9 @@ test.each(['README.md', 'public/embed_demo.html'])(
   (file) => {
     const text = readFileSync(path.join(ROOT, file), 'utf8').replaceAll('&gt;', '>');
     const [, body = ''] = /for await \(const event of [\s\S]*?\) \{\n([\s\S]*?)\n\}/.exec(text) ?? [];
-    const collect = new Function('events', `let answer = ''; for (const event of events) { ${body} } return answer;`);
+    const onPage = 'const document = { body: { append(text) { answer += text; } } };';
+    const loop = `let answer = ''; ${onPage} for (const event of events) { ${body} } return answer;`;
+    const collect = new Function('events', loop);
     const events = [
       { type: 'prefill', done: 1, total: 1 },
       { type: 'token', text: 'a fo' },

@@ -27,6 +27,7 @@ test('a bare tag brings the storyteller that lies beside the script', () => {
       examples: [],
       thinking: 'on',
       remember: null,
+      server: null,
       panel: false,
       worker: undefined,
       open: false,
@@ -97,6 +98,30 @@ test('what is not understood falls back to the usual, with a sentence that names
   expect(complaints).toHaveLength(7);
   expect(complaints.join('\n')).toMatch(/pink.*auto, light, dark/);
   expect(complaints.join('\n')).toMatch(/top.*bottom-right, bottom-left, none/);
+});
+
+test.each([
+  ['chrome-extension://abc/panel.html', 'a/m.gguf', 'chrome-extension://abc/a/m.gguf'],
+  ['app://vivace/index.html', 'https://example.com/m.gguf', 'https://example.com/m.gguf'],
+  ['app://vivace/index.html', 'chrome-extension://abc/m.gguf', null],
+  ['file:///home/index.html', 'm.gguf', null],
+])('on the page %s the model %s is %s', (page, model, location) => {
+  const { options, complaints } = readEmbedOptions({ model, worker: model }, SCRIPT, page);
+  expect([options.model, options.worker]).toEqual(
+    location ? [location, location] : [expect.stringContaining('storyteller'), undefined],
+  );
+  expect(complaints).toHaveLength(location ? 0 : 2);
+});
+
+test('a tag shares its engine with other tabs where it says so, and nowhere else', () => {
+  const share = (data: DOMStringMap) => readEmbedOptions(data, SCRIPT, PAGE);
+  expect(share({}).options.share).toBeUndefined();
+  expect(share({ share: 'false' }).options.share).toBeUndefined();
+  expect(share({ share: '' }).options.share).toBe(true);
+  expect(share({ share: 'always' })).toMatchObject({
+    options: { share: true },
+    complaints: ['data-share="always" is none of true, false; it counts as true.'],
+  });
 });
 
 test('the times of an answer are for who may choose the engine, or for whom the site says so', () => {

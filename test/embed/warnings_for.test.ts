@@ -10,11 +10,18 @@ const WARNINGS = [
   'attention-drifted',
   'step-gave-up',
   'context-shortened',
+  'server-option',
 ].map((code) => ({ code, message: code }));
 
-test.each(['off', 'sampling'] as const)('with settings %s, warnings about kernels are left out', (settings) => {
-  expect(warningsFor(settings, WARNINGS).map(({ code }) => code)).toEqual(['webgpu-unavailable', 'context-shortened']);
-});
+test.each(['off', 'sampling'] as const)(
+  'with settings %s, warnings about kernels and options of servers are left out',
+  (settings) => {
+    expect(warningsFor(settings, WARNINGS).map(({ code }) => code)).toEqual([
+      'webgpu-unavailable',
+      'context-shortened',
+    ]);
+  },
+);
 
 test('with all settings, all warnings are shown', () => {
   expect(warningsFor('all', WARNINGS)).toEqual(WARNINGS);

@@ -4,9 +4,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Engine, type EngineEvent, type GenerateOptions } from '../../src/engine/engine';
 import type { LoadedModel } from '../../src/engine/load/load';
-import { engineWorker, type FakeWorker, stubWorkers } from './fake_worker';
-import { numberSession } from './loop_session';
-import { done, INFO, read, SteppedBackend, until } from './stepped_backend';
+import { engineWorker, type FakeWorker, stubWorkers } from './doubles/fake_worker';
+import { numberSession } from './doubles/loop_session';
+import { done, INFO, read, SteppedBackend, until } from './doubles/stepped_backend';
 
 vi.mock('../../src/engine/load/load', () => ({
   loadModel: async (): Promise<LoadedModel> => ({ session: numberSession(backend), info: INFO }),
@@ -187,9 +187,9 @@ describe('ids and their number', () => {
 
   test('fail with the worker', async () => {
     workers[0].hang();
-    const count = engine.countTokens('1 2');
+    const refused = expect(engine.countTokens('1 2')).rejects.toThrow('The engine was unloaded');
     await engine.unload();
-    await expect(count).rejects.toThrow('The engine was unloaded');
+    await refused;
     await expect(engine.tokenize('1 2')).rejects.toThrow('The engine was unloaded');
   });
 });

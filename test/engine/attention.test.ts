@@ -17,7 +17,7 @@ import { loadFixture, readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
 import { droppedFolder } from '../model/files';
 import { GREEDY } from '../sampling/params';
-import { breakSiblings } from './broken_gpu';
+import { breakSiblings } from './doubles/broken_gpu';
 
 const NAME = 'f32_group4_hd32_bias_llama3_rope_parameters';
 const FOLDER = new URL(`../fixtures/llama/${NAME}`, import.meta.url).pathname;
@@ -45,7 +45,7 @@ async function load(gpu: Gpu, options: Partial<LlamaOptions> = {}) {
 /** Greedy ids after a prompt, and the sibling of each step, with `ahead` steps in flight as in the loop. */
 async function run(backend: WebGpuBackend, prompt: readonly number[], count: number) {
   const ahead = Math.min(4, backend.maxRunAhead);
-  backend.begin(GREEDY, true);
+  await backend.begin(GREEDY, true);
   const never = () => false;
   const { token } = await backend.prefill(Uint32Array.from(prompt), 0, () => {}, never);
   const inFlight = [token as Promise<number>];

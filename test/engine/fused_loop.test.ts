@@ -11,10 +11,11 @@ import { generate } from '../../src/engine/worker/generate';
 import type { Session } from '../../src/engine/worker/session';
 import type { Llama } from '../../src/model/llama';
 import { GAVE_UP } from '../../src/sampling/sampling';
+import { Witness } from '../../src/tune/witness';
 import { relativeError } from '../close';
 import { testGpu } from '../gpu/test_device';
-import { CONTEXT, type Fault, faultyCpu, faultyLlama, SPINS } from './faulty_step';
-import { numberSession, sharedRunAhead } from './loop_session';
+import { CONTEXT, type Fault, faultyCpu, faultyLlama, SPINS } from './doubles/faulty_step';
+import { numberSession, sharedRunAhead } from './doubles/loop_session';
 
 /** A prompt whose likeliest tokens are far ahead of all others, by 7 % of the largest logit. */
 const PROMPT = '231 83 30';
@@ -255,4 +256,19 @@ describe('a load', { timeout: TIMEOUT_MS }, () => {
     expect(await choose(loaded, 'fused')).toMatchObject({ name: 'fused', reason: 'asked for by name', giveUps: 0 });
     expect((await answer(loaded.llama)).ids).toEqual(await plainIds());
   });
+});
+
+test('a step that gives up in a check of the GPU runs again as a plain step: nothing computes other numbers', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const fault: Fault = { kind: 'none', workgroup: 0, from: 0, to: CONTEXT };
+  const { gpu, llama } = await faultyLlama({ groups: 1, spins: 64, fault });
+  const { fused } = llama.stepped;
+  const witness = await Witness.take(llama.witnessed);
+  fault.kind = 'lost';
+  fused?.reset(64);
+  expect(await witness.check(gpu, llama.witnessed, () => false)).toBeNull();
+  expect(llama.step.giveUps).toBe(1);
+  expect(await fused?.gaveUp()).toBe(false);
+  expect(await (await Witness.take(llama.witnessed)).check(gpu, llama.witnessed, () => false)).toBeNull();
 });

@@ -9,7 +9,7 @@ import { Gpu } from '../../src/gpu/device';
 import { testGpu } from '../gpu/test_device';
 import { droppedFolder } from '../model/files';
 import { byteLevelJson } from '../text/tiny_vocabulary';
-import { ask, numberTokenizer, TINY } from './loop_session';
+import { ask, numberTokenizer, TINY } from './doubles/loop_session';
 
 const CONTEXT = 77;
 /** Heads of 32 in f16, and in bytes with a scale. */

@@ -18,7 +18,7 @@ import { readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
 import { droppedFolder } from '../model/files';
 import { GREEDY } from '../sampling/params';
-import { ask, numberSession, sharedRunAhead, TINY, tinyBackend } from './loop_session';
+import { ask, numberSession, sharedRunAhead, TINY, tinyBackend } from './doubles/loop_session';
 import { openStoryteller } from './storyteller';
 
 /**
@@ -193,7 +193,7 @@ describe('the storyteller', { timeout: TIMEOUT_MS }, () => {
     const { gpu, llama, session } = await open('q8');
     expect(llama.activations).toBe('q8');
     const backend = new WebGpuBackend(gpu, llama);
-    backend.begin({ ...GREEDY, logprobs: 20 }, false);
+    await backend.begin({ ...GREEDY, logprobs: 20 }, false);
     const prompt = session.tokenizer.encode(STORY.prompt, { addSpecialTokens: true });
     const ignore = () => {};
     let { token } = await backend.prefill(Uint32Array.from(prompt), 0, ignore, () => false);

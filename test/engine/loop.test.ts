@@ -7,7 +7,15 @@ import type { GenerateOptions } from '../../src/engine/protocol';
 import { Branches } from '../../src/engine/worker/branches';
 import { readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
-import { ask, damagedFiles, numberSession, sharedRunAhead, TINY, tinyBackend, toyBackend } from './loop_session';
+import {
+  ask,
+  damagedFiles,
+  numberSession,
+  sharedRunAhead,
+  TINY,
+  tinyBackend,
+  toyBackend,
+} from './doubles/loop_session';
 
 const CONTEXT = 48;
 const PROMPT = readFixture(TINY).greedy.promptIds;

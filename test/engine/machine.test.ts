@@ -9,7 +9,7 @@ import { testGpu } from '../gpu/test_device';
 import { trackBuffers } from '../gpu/track_buffers';
 import { droppedFolder } from '../model/files';
 import { byteLevelJson } from '../text/tiny_vocabulary';
-import { ask, numberTokenizer, TINY } from './loop_session';
+import { ask, numberTokenizer, TINY } from './doubles/loop_session';
 
 const never = () => false;
 let gpu: Gpu;
@@ -46,6 +46,7 @@ test('a step reads every matrix once, the norms, the biases, and one row of a ti
   expect(loaded.info.bytesPerToken).toEqual({
     weights: sum(matrices) + vectors + row,
     kvPerPosition: loaded.info.gpuBytes!.kvCache / 64,
+    kvInWindows: [],
   });
 });
 

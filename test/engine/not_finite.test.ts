@@ -7,8 +7,8 @@ import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';
 import { NO_TOKEN } from '../../src/sampling/sampling';
 import { openModel } from '../../src/storage/model_file';
-import { ask, damagedFiles, numberSession } from './loop_session';
-import { ScriptBackend } from './script_backend';
+import { ask, damagedFiles, numberSession } from './doubles/loop_session';
+import { ScriptBackend } from './doubles/script_backend';
 
 const CONTEXT = 48;
 const SAMPLED = { temperature: 0.8, topK: 40, topP: 0.95, minP: 0, seed: 7, maxTokens: 4 };

@@ -1,54 +1,8 @@
-// Compares docs/options.md with the table of options. `npx vitest run --project unit test/engine/options.test.ts -u`
-// writes the page anew.
+// The table of options: legal defaults, names that differ, values read from text, and what is refused.
 
 import { expect, test } from 'vitest';
-import { isLegal, legalValues, readValue, resolveOptions } from '../../src/engine/option_values';
-import { GENERATE_OPTIONS, LOAD_OPTIONS, type Option, type Options } from '../../src/engine/options';
-
-const code = (text: string) => `\`${text}\``;
-const dashed = (key: string) => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-
-function valuesOf(option: Option): string {
-  if (option.kind !== 'choice') return legalValues(option);
-  return Object.entries(option.choices)
-    .map(([value, words]) => (words ? `${code(value)} (${words})` : code(value)))
-    .join(', ');
-}
-
-function rowsOf(table: Options): string[] {
-  const rows = Object.entries(table).map(([key, option]) => {
-    const standard = option.default === undefined ? '' : code(JSON.stringify(option.default));
-    const name = option.isApiOnly ? '' : code(option.name ?? dashed(key));
-    return [code(key), name, option.label ?? '', standard, option.help, valuesOf(option)];
-  });
-  const titles = ['key', 'name', 'in the dialog', 'default', 'what', 'values'];
-  return [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-}
-
-const REFERENCE = `# Options
-
-This page is made from the table in [src/engine/options.ts](../src/engine/options.ts), and a test compares the two. An option
-without a default is the engine's choice.
-
-## Loading a model
-
-\`Engine.load(model, options)\` takes all by key. By name they are parameters of the chat page's address (\`?quantize=q4\`),
-attributes of the script tag (\`data-quantize="q4"\`) and of \`<vivace-chat>\` (\`quantize="q4"\`), and flags of \`npm run generate\`
-(\`--quantize q4\`). \`sha256\` is no parameter of the address, and \`debug\` is a flag alone.
-
-${rowsOf(LOAD_OPTIONS).join('\n')}
-
-## Generating an answer
-
-\`engine.chat(messages, options)\` and \`engine.complete(prompt, options)\` take all by key, and \`npm run generate\` by name. There
-\`--temperature\` and \`--seed\` are 0 unless given, so that a run can be repeated.
-
-${rowsOf(GENERATE_OPTIONS).join('\n')}
-`;
-
-test('docs/options.md says what the table says', async () => {
-  await expect(REFERENCE).toMatchFileSnapshot('../../docs/options.md');
-});
+import { isLegal, readValue, resolveOptions } from '../../src/engine/option_values';
+import { GENERATE_OPTIONS, LOAD_OPTIONS, type Option } from '../../src/engine/options';
 
 test.each(Object.entries({ ...LOAD_OPTIONS, ...GENERATE_OPTIONS }))('%s has a legal default', (_, option: Option) => {
   if (option.default !== undefined) expect(isLegal(option, option.default)).toBe(true);

@@ -11,7 +11,7 @@ import { openModel } from '../../src/storage/model_file';
 import { readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
 import { droppedFolder } from '../model/files';
-import { ask, numberSession, sharedRunAhead, TINY, tinyBackend } from './loop_session';
+import { ask, numberSession, sharedRunAhead, TINY, tinyBackend } from './doubles/loop_session';
 
 const CONTEXT = 64;
 const PROMPT = readFixture(TINY).greedy.promptIds;

@@ -11,7 +11,7 @@ import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { fixtureFolder } from '../cpu/fixtures';
-import { ask, numberSession, TINY } from '../engine/loop_session';
+import { ask, numberSession, TINY } from '../engine/doubles/loop_session';
 import { requestGpu } from '../gpu/test_device';
 import { droppedFolder } from '../model/files';
 

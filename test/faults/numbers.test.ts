@@ -14,7 +14,7 @@ import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import type { ModelFiles } from '../../src/storage/model_files';
-import { ask, numberSession } from '../engine/loop_session';
+import { ask, numberSession } from '../engine/doubles/loop_session';
 import { testGpu } from '../gpu/test_device';
 import { modelFile, type Variant, WIDE } from '../model/tiny_gguf';
 import { damaged } from './damaged';

@@ -1,16 +1,16 @@
 // The fuzzed loaders: every entrance for a file.
 
-import { configLoader } from './config_cases';
-import { constraintLoader } from './constraint_cases';
-import { ggufLoader } from './gguf_cases';
-import { jsonLoader } from './json_cases';
-import { largeLoader } from './large_cases';
-import { markdownLoader } from './markdown_cases';
-import { modelLoader } from './model_cases';
+import { configLoader } from './cases/config_cases';
+import { constraintLoader } from './cases/constraint_cases';
+import { ggufLoader } from './cases/gguf_cases';
+import { jsonLoader } from './cases/json_cases';
+import { largeLoader } from './cases/large_cases';
+import { markdownLoader } from './cases/markdown_cases';
+import { modelLoader } from './cases/model_cases';
+import { safetensorsLoader } from './cases/safetensors_cases';
+import { templateLoader } from './cases/template_cases';
+import { ggufVocabularyLoader, tokenizerLoader } from './cases/tokenizer_cases';
 import type { Random } from './random';
-import { safetensorsLoader } from './safetensors_cases';
-import { templateLoader } from './template_cases';
-import { ggufVocabularyLoader, tokenizerLoader } from './tokenizer_cases';
 
 /** Loads one hostile file and uses the result. Throws a typed error if the file does not load. */
 export type Case = () => unknown;

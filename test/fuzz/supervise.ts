@@ -4,7 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build, type Rolldown } from 'vite';
-import { allAtOnce } from '../../tools/lib/worker_plugin';
+import { allAtOnce } from '../../tools/lib/bundle/worker_plugin';
 import type { Failure, Limits, Outcomes, Task, WorkerInput, WorkerMessage } from './protocol';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');

@@ -2,8 +2,8 @@
 
 import type { GgufSpec, GgufTensor } from '../storage/write_gguf';
 import { byteLevelGguf, sentencePieceGguf } from '../text/tiny_vocabulary';
-import { keysOf } from './gguf_values';
-import { TEMPLATES } from './template_grammar';
+import { keysOf } from './cases/gguf_values';
+import { TEMPLATES } from './cases/template_grammar';
 
 const SIZE = 32; // hidden, intermediate and head size
 

@@ -114,7 +114,7 @@ async function prefill(llama: Llama, ids: readonly number[], chunks: readonly nu
 
 async function greedy(gpu: Gpu, llama: Llama, prompt: readonly number[], count: number): Promise<number[]> {
   const backend = new WebGpuBackend(gpu, llama);
-  backend.begin(GREEDY, true);
+  await backend.begin(GREEDY, true);
   const { token } = await backend.prefill(
     Uint32Array.from(prompt),
     0,

@@ -83,7 +83,7 @@ for (const name of fixtureNames) {
         const { gpu, llama } = await createLlama(name, 'f32', without);
         const { promptIds: prompt, ids: expected } = readFixture(name).greedy;
         const backend = new WebGpuBackend(gpu, llama);
-        backend.begin(GREEDY, true);
+        await backend.begin(GREEDY, true);
         const { token } = await backend.prefill(
           Uint32Array.from(prompt),
           0,

@@ -283,7 +283,7 @@ test('a list without models, and a name that is not in it', async () => {
   const qwen = await serve(() => {});
   const asked = RemoteEngine.load(qwen.address, { model: 'other' });
   await expect(asked).rejects.toMatchObject({
-    code: 'invalid-request',
+    code: 'server-model',
     message: expect.stringContaining('It has qwen'),
   });
 });

@@ -87,6 +87,13 @@ test('calls that cannot be made', async () => {
   ]);
 });
 
+test('an answer without the call that was asked for', async () => {
+  const { engine } = await assistant();
+  const { warnings } = await collect(engine.chat(ask('hello'), { tools: TOOLS, toolChoice: 'required' }));
+  expect(warnings).toEqual([expect.stringContaining('called no tool')]);
+  expect((await collect(engine.chat(ask('hello'), { tools: TOOLS }))).warnings).toEqual([]);
+});
+
 test('constraints arrive as they were given', async () => {
   const { local, engine } = await assistant();
   const schema = { type: 'object', properties: { city: { type: 'string' } } };

@@ -1,12 +1,13 @@
 // Which engine answers, what leaves the machine, and where a lost answer goes on.
 
 import { describe, expect, test, vi } from 'vitest';
-import type { EngineEvent } from '../../src/engine/protocol';
+import type { Health } from '../../src/engine/health';
+import type { EngineEvent, EngineInfo } from '../../src/engine/protocol';
 import { VivaceError } from '../../src/errors';
-import { HybridEngine, type HybridEvent, type HybridOptions } from '../../src/remote/hybrid_engine';
+import { HybridEngine, type HybridOptions } from '../../src/remote/hybrid_engine';
 import type { AnswerEngine, LocalEngine, Rule } from '../../src/remote/places';
 import { RemoteError } from '../../src/remote/remote_error';
-import { done, FOREVER, type Script, scriptedEngine, start, token, words } from '../api/scripted_engine';
+import { done, FOREVER, nextTask, type Script, scriptedEngine, start, token, words } from '../api/scripted_engine';
 
 const HELLO = [{ role: 'user', content: 'hello' }] as const;
 
@@ -31,8 +32,8 @@ function hybrid(options: Partial<HybridOptions> & { server?: AnswerEngine }) {
   return { engine, remote, consent, local, server };
 }
 
-async function read(events: AsyncIterable<HybridEvent>) {
-  const all: HybridEvent[] = [];
+async function read(events: AsyncIterable<EngineEvent>) {
+  const all: EngineEvent[] = [];
   for await (const event of events) all.push(event);
   const text = all.map((event) => (event.type === 'token' || event.type === 'done' ? event.text : '')).join('');
   const places = all.flatMap((event) => (event.type === 'place' ? [event.place] : []));
@@ -135,6 +136,26 @@ describe('a lost answer', () => {
     expect(end?.usage.completionTokens).toBe(5);
   });
 
+  test('has positions that go on, the pause as a gap, and the figures of both parts', async () => {
+    const at = (ms: number, position: number, tbtMs: number | null) => ({ atMs: ms, position, tbtMs });
+    const losing = [start(), token('It ', 0, at(1000, 50, null)), token('is ', 1, at(1010, 51, 10)), cut()];
+    const going = [start(), token('a ', 0, at(1100, 7, null)), token('fox', 1, at(1120, 8, 20)), done()];
+    const { engine } = hybrid({
+      local: engineOf('page', going),
+      server: engineOf('server', losing),
+      rule: () => 'remote',
+    });
+    const { all } = await read(engine.chat(HELLO));
+    const tokens = all.filter((event) => event.type === 'token');
+    expect(tokens.map(({ position, tbtMs }) => [position, tbtMs])).toEqual([
+      [50, null],
+      [51, 10],
+      [52, 90],
+      [53, 20],
+    ]);
+    expect(engine.metrics).toMatchObject({ tbtMs: { perToken: [10, 90, 20] }, decodeTokensPerSecond: 25 });
+  });
+
   test('before its first token is asked for again as it was', async () => {
     const { engine, server } = hybrid({ local: engineOf('page', [start(), lost()]), rule: () => 'local' });
     expect((await read(engine.chat(HELLO, { tools: [], n: 1 }))).text).toBe('server says hello');
@@ -157,7 +178,33 @@ describe('a lost answer', () => {
     ]);
   });
 
+  test('that continued a message with thinking keeps the thinking', async () => {
+    for (const content of ['It is ', '']) {
+      const thinks = content === '' ? [{ type: 'reasoning', text: ' A fox.' } as const] : [];
+      const local = engineOf('page', [start(), ...thinks, ...words('a '), lost()]);
+      const { engine, server } = hybrid({ local, rule: () => 'local' });
+      const begun = { role: 'assistant', content, reasoning: 'What is it?' } as const;
+      await read(engine.chat([...HELLO, begun], { continueLast: true }));
+      const reasoning = content === '' ? 'What is it? A fox.' : 'What is it?';
+      const { messages } = (server as ReturnType<typeof engineOf>).asked[0];
+      expect(messages).toEqual([...HELLO, { role: 'assistant', content: `${content}a `, reasoning }]);
+    }
+  });
+
+  test('has no more tokens at the least than it was asked for', async () => {
+    for (const [minTokens, left] of [
+      [9, 7],
+      [1, 0],
+    ]) {
+      const local = engineOf('page', [start(), ...words('It is '), lost()]);
+      const { engine, server } = hybrid({ local, rule: () => 'local' });
+      await read(engine.chat(HELLO, { minTokens }));
+      expect((server as ReturnType<typeof engineOf>).asked[0].options.minTokens).toBe(left);
+    }
+  });
+
   test.each([
+    ['behind nothing but spaces', [start(), token('\n\n'), lost()], {}],
     ['behind a call', [start(), { type: 'tool-call', index: 0, id: 'a', name: 'f', arguments: '{}' }, lost()], {}],
     ['in a thought', [start(), token(''), { type: 'reasoning', text: 'Hm' }, lost()], {}],
     ['under a constraint', [start(), token('{'), lost()], { constraint: { kind: 'json_object' } }],
@@ -188,6 +235,50 @@ describe('a lost answer', () => {
   });
 });
 
+describe('what a chat sees', () => {
+  const info = (contextLength: number, backend = 'webgpu') => ({ contextLength, backend }) as unknown as EngineInfo;
+  const withInfo = (of: EngineInfo, more: object = {}) => Object.assign(engineOf('one'), { info: of, ...more });
+
+  test.each<[Rule, object]>([
+    ['remote', { contextLength: 900, backend: 'remote' }],
+    ['remote-until-loaded', { contextLength: 60, backend: 'webgpu' }],
+    [{ longerThan: 9 }, { contextLength: 900, backend: 'webgpu' }],
+  ])('the info by the rule %o', async (rule, expected) => {
+    const { engine } = hybrid({ rule, local: withInfo(info(60)), remote: withInfo(info(900, 'remote')) });
+    expect(engine.info).toEqual(expected);
+  });
+
+  test('a local engine that is lost: the server answers, and its health is told', async () => {
+    const listeners = new Set<(health: Health) => void>();
+    const local = withInfo(info(60), {
+      lost: lost(),
+      health: { state: 'lost', cause: lost() },
+      onHealth(listener: () => void) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    });
+    const { engine } = hybrid({ local, remote: withInfo(info(900, 'remote')) });
+    const heard = vi.fn();
+    const stop = engine.onHealth(heard);
+    const early = engine.onHealth(vi.fn());
+    early();
+    await Promise.resolve();
+    expect(listeners.size).toBe(1);
+    expect([engine.info.backend, engine.health.state, engine.lost, engine.local]).toEqual([
+      'remote',
+      'lost',
+      null,
+      local,
+    ]);
+    expect((await read(engine.chat(HELLO))).places).toEqual(['remote']);
+    for (const listener of listeners) listener({ state: 'well' });
+    expect(heard).toHaveBeenCalledOnce();
+    stop();
+    expect(listeners.size).toBe(0);
+  });
+});
+
 describe('a model or server that is not there', () => {
   test('a model that does not load leaves the answer to the server', async () => {
     const failing = () => Promise.reject(new VivaceError('model-fetch', 'No such file.'));
@@ -207,6 +298,24 @@ describe('a model or server that is not there', () => {
     for (let i = 0; i < 2; i++) expect((await read(engine.chat(HELLO))).text).toBe('page says hello');
     expect(remote).toHaveBeenCalledTimes(2);
   });
+});
+
+test.each<[string, Partial<HybridOptions>]>([
+  ['the load', { local: FOREVER_LOADING, rule: 'local' }],
+  ['the load, which the rule needs', { local: FOREVER_LOADING, rule: { longerThan: 9 } }],
+  ['the server', { remote: () => new Promise<AnswerEngine>(() => {}), rule: 'remote' }],
+  ['consent', { consent: () => new Promise<boolean>(() => {}), rule: 'remote' }],
+])('an abort and a reader that leaves wait no longer for %s', async (_title, options) => {
+  const never = { remote: () => new Promise<AnswerEngine>(() => {}), ...options };
+  const { engine } = hybrid(never);
+  const stop = new AbortController();
+  const events = engine.chat(HELLO, { signal: stop.signal });
+  const left = engine.chat(HELLO);
+  const ends = Promise.all([events.next(), left.next()].map((next) => next.catch(({ name }) => name)));
+  await nextTask();
+  stop.abort();
+  void left.return();
+  expect(await Promise.race([ends, nextTask().then(nextTask)])).toEqual(['AbortError', 'AbortError']);
 });
 
 test('a reader that leaves, an abort and unload end the request where it runs', async () => {

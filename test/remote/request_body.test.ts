@@ -94,4 +94,8 @@ test('tools, a choice of one, and free arguments', () => {
   const { body } = bodyOf('vllm', { toolArguments: 'free' }, input);
   expect(body.tools).toEqual([{ type: 'function', function: { name: 'f', parameters: {}, strict: false } }]);
   expect(body.tool_choice).toEqual({ type: 'function', function: { name: 'f' } });
+  const two = { ...input, tools: [...input.tools, { name: 'g', parameters: {} }] };
+  const alone = bodyOf('llama.cpp', {}, two).body; // which reads a named choice as auto
+  expect(alone.tools).toEqual([{ type: 'function', function: { name: 'f', parameters: {} } }]);
+  expect(alone.tool_choice).toBe('required');
 });

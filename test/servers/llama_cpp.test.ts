@@ -1,9 +1,12 @@
 // RemoteEngine over llama.cpp's own server, and the same greedy text as the engine in the page.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EngineChatOptions } from '../../src/engine/engine';
+import type { ToolCall } from '../../src/engine/protocol';
 import { parseObject } from '../../src/remote/bounded_json';
 import { RemoteEngine } from '../../src/remote/remote_engine';
 import { generateInPage } from '../../tools/lib/generate_in_page';
+import { chainGguf, says } from '../chain/chain_model';
 import { collect } from '../remote/collect';
 import { type LlamaServer, startLlamaServer } from './llama_server';
 
@@ -83,6 +86,74 @@ test('a schema, a choice with quotes, and a grammar that is none', async () => {
   await expect(none).rejects.toMatchObject({ code: 'invalid-request', message: expect.stringContaining('grammar') });
 });
 
+describe('tools, thinking and choices', () => {
+  const parameters = {
+    type: 'object',
+    properties: { city: { type: 'string' }, days: { type: 'integer' } },
+    required: ['city'],
+  };
+  const tools = [{ name: 'weather', description: 'Tells the weather of a city', parameters }];
+  const other = { name: 'launch', parameters: { type: 'object' } };
+  const BERN = '{"city": "Bern", "days": 2}';
+  let chain: LlamaServer;
+  let engine: RemoteEngine;
+
+  beforeAll(async () => {
+    chain = await startLlamaServer(chainGguf(), 1024);
+    engine = await RemoteEngine.load(chain.address);
+  });
+
+  afterAll(() => chain?.close());
+
+  const ask = async (content: string, options: EngineChatOptions = {}) => {
+    const answer = await collect(engine.chat([{ role: 'user', content }], { temperature: 0, tools, ...options }));
+    return { ...answer, made: callsOf(answer.calls) };
+  };
+
+  test('a call, its result, and the answer from it', async () => {
+    const { text, made, finishReason, callErrors } = await ask('What is the weather in Bern?');
+    expect([text, finishReason, callErrors]).toEqual(['', 'tool-calls', []]);
+    expect(made).toEqual([{ id: expect.stringMatching(/./), name: 'weather', arguments: BERN }]);
+    const told = [
+      { role: 'user', content: 'What is the weather in Bern?' },
+      { role: 'assistant', content: '', toolCalls: made },
+      { role: 'tool', content: '{"degrees":21}', toolCallId: made[0].id },
+    ] as const;
+    const answer = await collect(engine.chat(told, { temperature: 0, tools }));
+    expect([answer.text, answer.calls]).toEqual([says('result'), []]);
+  });
+
+  test('two calls behind a text', async () => {
+    const { text, made, finishReason } = await ask('both');
+    expect([text.trim(), finishReason]).toEqual(['I ask for both cities.', 'tool-calls']);
+    expect(made.map((call) => JSON.parse(call.arguments))).toEqual([JSON.parse(BERN), { city: 'Basel' }]);
+  });
+
+  test('thinking, with and without a call behind it', async () => {
+    const plan = await ask('plan');
+    expect([plan.text, plan.reasoning.trim()]).toEqual(['', 'A plan needs the weather first.']);
+    expect(plan.made).toMatchObject([{ name: 'weather', arguments: '{"city": "Basel"}' }]);
+    const thought = await ask('think');
+    expect([thought.text, thought.calls]).toEqual(['The answer is 42.', []]);
+    expect(thought.reasoning.trim()).toBe('They ask me to think, and I do: 6 times 7 is 42.');
+  });
+
+  test('a call of a tool that is not there, and one that is cut, are mended by the grammar of the server', async () => {
+    for (const content of ['unknown', 'broken']) {
+      const { made, callErrors } = await ask(content);
+      expect([made.map(({ name }) => name), callErrors]).toEqual([['weather'], []]);
+      expect(parseObject(made[0].arguments)).toMatchObject({ city: expect.any(String) });
+    }
+  });
+
+  test('a choice by name leaves one tool, and an answer without a call says so', async () => {
+    const named = await ask('weather', { tools: [...tools, other], toolChoice: { name: 'weather' } });
+    expect([named.made, named.warnings]).toMatchObject([[{ name: 'weather', arguments: BERN }], []]);
+    const none = await ask('hello', { toolChoice: 'required', maxTokens: 20 }); // the model talks on, unmasked
+    expect([none.calls, none.warnings]).toEqual([[], [expect.stringContaining('called no tool')]]);
+  });
+});
+
 test('all options are taken', async () => {
   const options = { topK: 0, topP: 0.9, minP: 0.1, repetitionPenalty: 1.1, presencePenalty: 0.1, seed: 5 };
   const more = { ignoreEos: true, logitBias: { 441: -100 }, thinking: 'off', stop: ['zzz'], maxTokens: 4 } as const;
@@ -106,3 +177,13 @@ test('an abort stops the server, which answers on', async () => {
   await expect.poll(() => server.stopped).toBe(1);
   expect((await collect(engine.chat(ASK, { ...GREEDY, maxTokens: 2 }))).tokens).toHaveLength(2);
 });
+
+/** The parts of calls, put together. */
+function callsOf(parts: Awaited<ReturnType<typeof collect>>['calls']): ToolCall[] {
+  const calls: ToolCall[] = [];
+  for (const { index, id = '', name = '', arguments: text } of parts) {
+    calls[index] ??= { id, name, arguments: '' };
+    calls[index].arguments += text;
+  }
+  return calls;
+}

@@ -1,12 +1,12 @@
 // Masks equal to those of llama.cpp's grammar sampling, at each position of documents that it draws under twenty grammars.
-// With VIVACE_RECORD=1 they become the fixture of test/grammar/llama_cpp.test.ts.
+// With VIVACE_RECORD=1 they become the fixture of test/grammar/peers/llama_cpp.test.ts.
 
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Place, START, walkToken } from '../../src/cpu/grammar';
 import { compileConstraint } from '../../src/grammar/constraint';
 import { LLAMA_SAMPLES } from '../grammar/gbnf_samples';
-import { type LlamaRecord, llamaMask, maskHash } from '../grammar/llama_cpp';
+import { type LlamaRecord, llamaMask, maskHash } from '../grammar/peers/llama_cpp';
 import { STORYTELLER } from '../grammar/storyteller_tokens';
 import { projectFile } from '../text/fixtures';
 import { drawMasked } from './llama_draws';

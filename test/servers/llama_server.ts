@@ -1,6 +1,7 @@
 // llama.cpp's own server, of npm packages alone: its code as wasm in headless Chromium (wllama), behind node:http. What
 // it reads and writes is JSON of llama.cpp's; the HTTP around it is ours.
 
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -8,16 +9,16 @@ import path from 'node:path';
 import { launchChromium } from '../../tools/lib/chromium';
 import { serve } from '../../tools/lib/serve';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
+const STORYTELLER = path.resolve(import.meta.dirname, '../../public/models/storyteller/storyteller-q8_0.gguf');
 const require = createRequire(import.meta.url);
 const CONTEXT = 512;
 
 /** Runs in the page: loads the model, and answers the requests of this process. */
-const SCRIPT = `
+const script = (contextLength: number) => `
 import { LoggerWithoutDebug, Wllama } from '/wllama/index.js';
 const wllama = new Wllama({ default: '/wllama/wasm/wllama.wasm' }, { logger: LoggerWithoutDebug, suppressNativeLog: true });
-const options = { useCache: false, n_ctx: ${CONTEXT}, n_threads: 1, n_gpu_layers: 0 };
-await wllama.loadModelFromUrl(location.origin + '/model/storyteller-q8_0.gguf', options);
+const options = { useCache: false, n_ctx: ${contextLength}, n_threads: 1, n_gpu_layers: 0, jinja: true };
+await wllama.loadModel([await (await fetch('/model.gguf')).blob()], options);
 const stops = {};
 globalThis.stopAnswer = (id) => stops[id]?.abort();
 globalThis.startAnswer = async (id, isChat, body) => {
@@ -44,17 +45,22 @@ export interface LlamaServer {
   close(): Promise<void>;
 }
 
-export async function startLlamaServer(): Promise<LlamaServer> {
+/** @param model a GGUF file; the storyteller by default */
+export async function startLlamaServer(model?: Uint8Array, contextLength = CONTEXT): Promise<LlamaServer> {
+  const gguf = model ?? (await readFile(STORYTELLER));
   const html =
     '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module" src="/run.js"></script>';
-  const send = (type: string, text: string) => (_: IncomingMessage, response: ServerResponse) =>
-    void response.writeHead(200, { 'content-type': type }).end(text);
+  const send = (type: string, content: string | Uint8Array) => (_: IncomingMessage, response: ServerResponse) =>
+    void response.writeHead(200, { 'content-type': type }).end(content);
   const files = await serve({
     mounts: {
       '/wllama/': path.join(path.dirname(require.resolve('@wllama/wllama/package.json')), 'esm'),
-      '/model/': path.join(ROOT, 'public/models/storyteller'),
     },
-    handlers: { '/': send('text/html', html), '/run.js': send('text/javascript', SCRIPT) },
+    handlers: {
+      '/': send('text/html', html),
+      '/run.js': send('text/javascript', script(contextLength)),
+      '/model.gguf': send('application/octet-stream', gguf),
+    },
   });
   const browser = await launchChromium({ webgpu: false });
   const page = await browser.newPage();
@@ -77,7 +83,7 @@ export async function startLlamaServer(): Promise<LlamaServer> {
   };
 
   const http = createServer(async (request, response) => {
-    if (request.url === '/v1/models') return sendJson(response, 200, LIST);
+    if (request.url === '/v1/models') return sendJson(response, 200, listOf(contextLength));
     let text = '';
     for await (const piece of request) text += piece;
     const id = String(sinks.size);
@@ -95,10 +101,10 @@ export async function startLlamaServer(): Promise<LlamaServer> {
 }
 
 /** As llama-server lists its model. The wasm has no such route. */
-const LIST = {
-  object: 'list',
-  data: [{ id: 'storyteller', object: 'model', owned_by: 'llamacpp', meta: { n_ctx: CONTEXT, n_ctx_train: 4096 } }],
-};
+function listOf(contextLength: number) {
+  const meta = { n_ctx: contextLength, n_ctx_train: 4096 };
+  return { object: 'list', data: [{ id: 'gguf', object: 'model', owned_by: 'llamacpp', meta }] };
+}
 
 function write(response: ServerResponse, ...[kind, said]: Parameters<Sink>): void {
   if (response.destroyed) return;

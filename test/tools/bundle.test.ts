@@ -1,19 +1,17 @@
-// The output of the build: the ESM entries and the script tag, with the worker inside them, and their types.
+// The output of the build: the ESM entries and the script tag, with their worker in parts beside them.
 
-import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
-import { BUDGETS, weigh } from '../../tools/lib/build';
-import { DIST, ensureBuilt } from '../../tools/lib/dist';
-import { shortened } from '../../tools/lib/wgsl_plugin';
+import { BUDGETS, weigh } from '../../tools/lib/bundle/build';
+import { DIST, ensureBuilt } from '../../tools/lib/bundle/dist';
+import { shortened } from '../../tools/lib/bundle/wgsl_plugin';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
 let bundle = '';
+/** The worker's core of the package. */
+let core = '';
 let embed = '';
 let panel = '';
 let elements = '';
@@ -31,6 +29,7 @@ beforeAll(async () => {
     read('embed_panel.js'),
     read('lib/elements.js'),
   ];
+  core = read(`lib/${readdirSync(path.join(DIST, 'lib')).find((file) => file.startsWith('vivace_worker_core-'))}`);
   [openai, promptApi, webllm] = [read('lib/openai.js'), read('lib/prompt_api.js'), read('lib/webllm.js')];
   remote = read('lib/remote.js');
 });
@@ -59,9 +58,9 @@ const shader = (file: string) => shortened(path.join(ROOT, 'shaders', file));
 
 /** The position of the text, which occurs once. */
 function placeOf(text: string): number {
-  const place = bundle.indexOf(text);
+  const place = core.indexOf(text);
   expect(place).toBeGreaterThan(0);
-  expect(bundle.indexOf(text, place + 1)).toBe(-1);
+  expect(core.indexOf(text, place + 1)).toBe(-1);
   return place;
 }
 
@@ -70,14 +69,27 @@ test('shaders travel once, shortened, side by side', async () => {
   const last = await shader('linear/matvec.wgsl');
   const between = placeOf(last) - placeOf(first);
   expect(between).toBeGreaterThan(0);
-  expect(between).toBeLessThan(64_000); // all shaders together, a fifth of the bundle
+  expect(between).toBeLessThan(64_000); // all shaders together, a sixth of the core
+});
+
+test('the core has no shader of a part, which holds it', async () => {
+  const files = built('.js').filter((file) => file.startsWith('lib/vivace_worker_part_'));
+  const parts = files.map((file) => readFileSync(path.join(DIST, file), 'utf8'));
+  for (const file of ['attention/lib/lanes.wgsl', 'linear/epilogues/put_rows_q8.wgsl', 'sampling/logprobs.wgsl']) {
+    const text = await shader(file);
+    expect(core, file).not.toContain(text);
+    expect(
+      parts.filter((part) => part.includes(text)),
+      file,
+    ).toHaveLength(1);
+  }
 });
 
 test('hashes of shaders are values: nothing in the bundle makes them', () => {
   const offsetBasis = readFileSync(path.join(ROOT, 'src/tune/shader_hash.ts'), 'utf8').match(/0x[0-9a-f]{8}/)?.[0];
   expect(Number(offsetBasis)).toBeGreaterThan(0);
-  expect(bundle).not.toContain(String(Number(offsetBasis)));
-  expect(bundle).not.toContain('shaders/');
+  expect(core).not.toContain(String(Number(offsetBasis)));
+  expect(core).not.toContain('shaders/');
 });
 
 test('errors keep their names, whatever their classes are called in a bundle', async () => {
@@ -87,12 +99,12 @@ test('errors keep their names, whatever their classes are called in a bundle', a
   expect(new VivaceError('model-fetch', '').name).toBe('ModelFetchError');
 });
 
-test('every bundle with a budget keeps its ceiling', () => {
-  expect(BUDGETS).toHaveLength(13);
-  for (const { name, files: names, budgetKb, ceilingKb } of BUDGETS) {
-    const sizes = names.map((file) => gzipSync(readFileSync(path.join(DIST, file)), { level: 9 }).length);
-    const kb = sizes.reduce((sum, bytes) => sum + bytes / 1000, 0);
-    expect(kb, name).toBeGreaterThan(budgetKb / 4);
+test('what has a budget keeps its ceiling', async () => {
+  expect(BUDGETS).toHaveLength(16);
+  const weighed = await weigh();
+  expect(weighed.map(({ name }) => name)).toEqual(expect.arrayContaining(BUDGETS.map(({ name }) => name)));
+  for (const { name, kb, ceilingKb } of weighed) {
+    expect(kb, name).toBeGreaterThan(ceilingKb / 4);
     expect(kb, name).toBeLessThanOrEqual(ceilingKb);
   }
 });
@@ -109,7 +121,7 @@ test('the page paints before its worker and its panel are there, and they are fi
 });
 
 test('nothing asks for unsafe-eval or wasm-unsafe-eval', () => {
-  for (const code of [bundle, embed, panel, elements, openai, promptApi, webllm, remote])
+  for (const code of [bundle, core, embed, panel, elements, openai, promptApi, webllm, remote])
     expect(code).not.toMatch(/\beval\(|\bFunction\(|\bWebAssembly\b/);
 });
 
@@ -121,12 +133,9 @@ test('nothing of the fault injector is built', () => {
   }
 });
 
-test('the engine travels in one of the bundles that meet on a page', () => {
-  const worker = (code: string) => code.split('createShaderModule').length - 1;
-  expect(worker(bundle)).toBeGreaterThan(0);
-  expect(worker(embed)).toBe(worker(bundle));
-  expect(worker(panel)).toBe(0);
-  expect(worker(elements)).toBe(0);
+test('the engine is a file of its own beside the bundles that meet on a page', () => {
+  expect(core).toMatch(/createShaderModule/);
+  for (const code of [bundle, embed, panel, elements]) expect(code).not.toMatch(/createShaderModule/);
   expect(elements).toMatch(/from *["']\.\/vivace\.js["']/);
 });
 
@@ -154,68 +163,7 @@ test("OpenAI's interface loads its responses when they are asked for", () => {
     file,
   ]);
   expect(imports).toEqual([
-    [false, './openai_request.js'],
+    [false, './openai_shared.js'],
     [true, './openai_responses.js'],
   ]);
-});
-
-const CONSUMER = `
-import { Engine, type EngineEvent, VivaceError } from 'vivace';
-import type { VivaceChat } from 'vivace/elements';
-import type { VivaceHandle } from 'vivace/embed.js';
-import { createFetch } from 'vivace/openai';
-import { createLanguageModel, type LanguageModelSession } from 'vivace/prompt-api';
-import { RemoteEngine, RemoteError } from 'vivace/remote';
-import { CreateMLCEngine } from 'vivace/webllm';
-
-export async function tell(chat: VivaceChat): Promise<string> {
-  const engine = await Engine.load('m.gguf', { backend: 'cpu', onProgress: ({ loadedBytes }) => loadedBytes.toFixed() });
-  let text = '';
-  for await (const event of engine.chat([{ role: 'user', content: 'Hi' }])) {
-    const heard: EngineEvent = event;
-    if (heard.type === 'token') text += heard.text;
-  }
-  chat.engine = engine;
-  window.Vivace?.on('message', ({ role }) => role === 'user');
-  const handle: VivaceHandle | undefined = window.Vivace;
-  await handle?.load();
-  const local: typeof fetch = createFetch(engine, { models: { other: engine } });
-  await local('http://vivace/v1/models');
-  const session: LanguageModelSession = await createLanguageModel(engine).create({ samplingMode: 'most-predictable' });
-  text += await session.prompt('Hi');
-  const other = await CreateMLCEngine('m.gguf', { load: Engine.load });
-  text += await other.getMessage();
-  const far = await RemoteEngine.load('http://localhost:8080', { apiKey: 'key' });
-  const there: typeof fetch = createFetch(far);
-  for await (const event of far.chat([{ role: 'user', content: 'Hi' }], { maxTokens: 5 })) text += event.type;
-  text += far.metrics?.network?.beyondServer?.ttftMs.toFixed() ?? new RemoteError('server-cut', String(there)).status;
-  // @ts-expect-error: an option that there is not
-  await Engine.load('m.gguf', { nonsense: 1 });
-  return text + new VivaceError('internal', text).code;
-}
-`;
-
-test('a client of the package compiles against its types alone', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'vivace-consumer-'));
-  const run = async (...args: string[]) =>
-    promisify(execFile)(process.execPath, [path.join(ROOT, 'node_modules/typescript/bin/tsc'), ...args], {
-      cwd: folder,
-    })
-      .then(({ stdout }) => stdout)
-      .catch(({ stdout }) => stdout as string);
-  try {
-    const own = path.join(folder, 'node_modules/vivace');
-    mkdirSync(own, { recursive: true });
-    cpSync(path.join(ROOT, 'package.json'), path.join(own, 'package.json'));
-    for (const name of ['comlink', 'lit', 'lit-html', 'lit-element', '@lit']) {
-      symlinkSync(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name));
-    }
-    writeFileSync(path.join(folder, 'consumer.ts'), CONSUMER);
-    await run('-p', path.join(ROOT, 'tsconfig.types.json'), '--outDir', path.join(own, 'dist/lib/types'));
-    const settings =
-      '--ignoreConfig --noEmit --strict --target ES2022 --module ESNext --moduleResolution bundler --types';
-    expect(await run(...settings.split(' '), '', 'consumer.ts')).toBe('');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 });

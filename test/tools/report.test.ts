@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { runReport } from '../../src/engine/page/run_report';
 import { table } from '../../tools/lib/report';
 import type { Run } from '../../tools/page/generate';
-import { heard, metrics } from '../engine/heard_run';
+import { heard, metrics } from '../engine/doubles/heard_run';
 
 const run: Run = { ...heard, report: runReport(heard) };
 

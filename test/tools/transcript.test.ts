@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { Transcript } from '../../tools/lib/transcript';
-import { heard } from '../engine/heard_run';
+import { heard } from '../engine/doubles/heard_run';
 import { tokenEvent } from '../metrics/events';
 
 type Event = Parameters<Transcript['add']>[0];

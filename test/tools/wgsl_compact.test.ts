@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { compactWgsl, shortNames, tokensOf } from '../../tools/lib/wgsl_compact';
-import { namesOfShaders } from '../../tools/lib/wgsl_plugin';
+import { compactWgsl, shortNames, tokensOf } from '../../tools/lib/bundle/wgsl_compact';
+import { namesOfShaders } from '../../tools/lib/bundle/wgsl_plugin';
 
 const SHADERS = path.resolve(import.meta.dirname, '../../shaders');
 

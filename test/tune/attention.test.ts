@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AttentionShape } from '../../src/attention/attention';
 import { checkAttention } from '../../src/attention/check';
 import { createAttention } from '../../src/attention/create';
+import { kvRoom } from '../../src/attention/kv_layout';
 import type { AttentionProfile } from '../../src/attention/profile';
 import { rangeOf } from '../../src/gpu/buffer_range';
 import type { Gpu } from '../../src/gpu/device';
@@ -300,6 +301,20 @@ describe('on a GPU', () => {
     expect(windows.map(([, data]) => (data as Uint32Array)[0])).toEqual([75, 7, 2 ** 32 - 1]); // 75: the check
     vi.restoreAllMocks();
     for (const buffer of [q, k, v, out]) gpu.destroyBuffer(buffer);
+  });
+
+  test('a first layer whose ring is shorter than the context is checked within it', async () => {
+    const gpu = await testGpu();
+    const shape = { ...SHAPE, nHeads: 4, nKvHeads: 2, contextLength: 2000 };
+    const { q, k, v, out } = modelBuffers(gpu, { ...shape, contextLength: kvRoom(shape, 7) });
+    const meter = new AttentionMeter(gpu, shape, { q, out, k: [k], v: [v], windows: [7] });
+    const pass = { pass: 'decode', nTokens: 1, kvLen: 2000 } as const;
+    const [candidate] = firstCandidates(pass, { shape, limits: gpu.limits });
+    const timing = { budgetMs: Number.POSITIVE_INFINITY };
+    const [measured] = await measure(gpu, meter.at(pass, timing), [candidate], () => {});
+    expect(measured).toMatchObject({ ms: expect.any(Number), refused: null });
+    for (const buffer of [q, k, v, out]) gpu.destroyBuffer(buffer);
+    expect(gpu.failure).toBeNull();
   });
 
   test('a shader that does not compile is refused with its name, and tried anew when asked again', async () => {

@@ -4,17 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { WEIGHT_FORMATS } from '../../src/kernels/linear/weight_format';
 import type { ModelConfig } from '../../src/model/config/config';
-import {
-  attentionKey,
-  loadProfile,
-  mergeProfiles,
-  type Profile,
-  parseProfile,
-  profileKey,
-  raceKey,
-  stepKey,
-  storeProfile,
-} from '../../src/tune/profile_store';
+import type { Profile } from '../../src/tune/profile';
+import { mergeProfiles, parseProfile } from '../../src/tune/profile_check';
+import { attentionKey, loadProfile, profileKey, raceKey, stepKey, storeProfile } from '../../src/tune/profile_store';
 import { testGpu } from '../gpu/test_device';
 
 const PREFILL = { name: 'flash_prefill', parameters: { BLOCK_M: 64, BLOCK_N: 32, DV_TILE: 64 }, ms: 0.12 };
@@ -120,6 +112,7 @@ test('the key of attention changes with the heads, caps, windows and the type of
   const keys = [
     attentionKey(config, 'f16'),
     attentionKey(config, 'f32'),
+    attentionKey(config, 'q8'),
     attentionKey({ ...config, nHeads: 4 }, 'f16'),
     attentionKey({ ...config, nKvHeads: 1 }, 'f16'),
     attentionKey({ ...config, headDim: 128 }, 'f16'),
@@ -155,6 +148,7 @@ test('the key of a step changes with the model, the formats, the context and the
     stepKey({ ...config, headDim: 128 }, settings),
     stepKey(config, { ...settings, formats: ['q4'] }),
     stepKey(config, { ...settings, kvType: 'f32' }),
+    stepKey(config, { ...settings, kvType: 'q8' }),
     stepKey(config, { ...settings, contextLength: 1025 }),
     stepKey(config, { ...settings, activations: 'f32' }),
   ];

@@ -158,11 +158,13 @@ describe('fused', () => {
   test('where it is faster by 5 %', async () => {
     const { decision } = await decide({ fusedMs: 0.4, plainMs: 0.424 });
     expect(decision).toMatchObject({ name: 'fused', reason: '0.400 ms a step here, 0.424 ms as plain steps' });
+    const longer = await decide({ contextLength: 128 }, false, decision);
+    expect(longer.decision?.until).toBeGreaterThanOrEqual(128); // the same key in a profile may be of a longer context
     expect(decision?.gain).toBeCloseTo(0.06, 9);
   });
 
   test.each([
-    ['and at the end of a long context: to the end', { plain: 1, fused: 0.9 }, 8002],
+    ['and at the end of a long context: to the end, also of a longer one', { plain: 1, fused: 0.9 }, 2 ** 31 - 1],
     ['and not at the end: up to where both take as long', { plain: 1, fused: 1.4 }, 512 + (8000 - 512) / 3],
   ])('behind 512 tokens %s', async (_title, farMs, until) => {
     const { decision } = await decide({ contextLength: 8002, farMs });

@@ -45,15 +45,16 @@ test.each([
   }
 });
 
-test('English is the error itself, and German names its numbers and keeps it for the fold', async () => {
+test('English is the error itself, unless there is a better sentence; German names its numbers and keeps it for the fold', async () => {
   const error = new ContextOverflowError(1200, 1024);
-  expect(sayError(error)).toEqual({ text: error.message, detail: '' });
+  const text = 'The conversation has 1,200 tokens, but the model’s memory holds 1,024.';
+  expect(sayError(error)).toEqual({ text, detail: error.message });
+  const broken = new ModelFileError('a.gguf', 'It is cut.');
+  expect(sayError(broken)).toEqual({ text: broken.message, detail: '' });
   await useLanguage('de', importTranslation);
-  const { text, detail } = sayError(error);
-  expect(text).toMatch(/1\.200.*1\.024/);
-  expect(detail).toBe(error.message);
+  expect(sayError(error)).toEqual({ text: expect.stringMatching(/1\.200.*1\.024/), detail: error.message });
   expect(sayError(new GpuMemoryError('Weights', 2_500_000_000, null, 'Close pages.')).text).toContain('2,5 GB');
-  expect(sayError(new ModelFileError('a.gguf', 'It is cut.')).text).toContain('„a.gguf“');
+  expect(sayError(broken).text).toContain('„a.gguf“');
 });
 
 test.each(['de', 'ja'])('%s says every number that the English sentence has', async (language) => {

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { DIST } from '../lib/dist';
+import { DIST } from '../lib/bundle/dist';
 import type { Handler } from '../lib/serve';
 import { injector } from './bundle';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { LoadProgress } from '../../src/engine/protocol';
 import type { GenerateRequest, Run } from '../page/generate';
 import { runInPage } from './blank_page';
-import { DIST } from './dist';
+import { DIST } from './bundle/dist';
 import { locateModel } from './locate_model';
 import type { Piece } from './transcript';
 

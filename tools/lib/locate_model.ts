@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { RunError } from './blank_page';
-import { DIST } from './dist';
+import { DIST } from './bundle/dist';
 
 const STORYTELLER = path.join(DIST, 'models/storyteller');
 const MOUNT = '/local-model/';

@@ -9,8 +9,8 @@
 // Constants: N_HEADS, N_KV_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; HEADS, WORKGROUP (at least OCTS and 16), PARTS
 // (tile_reduce_*). Libraries: kv_*, kv_scales_*.
 @group(0) @binding(0) var<storage, read> q: array<f32>;           // (n_tokens, N_HEADS, HEAD_DIM)
-@group(0) @binding(1) var<storage, read> k_cache: array<KvOct>;   // (N_KV_HEADS, CONTEXT, OCTS)
-@group(0) @binding(2) var<storage, read> v_cache: array<KvOct>;   // (N_KV_HEADS, CONTEXT, OCTS)
+@group(0) @binding(1) var<storage, read> k_cache: array<KvOct>;   // (N_KV_HEADS, kv_room(), OCTS)
+@group(0) @binding(2) var<storage, read> v_cache: array<KvOct>;   // (N_KV_HEADS, kv_room(), OCTS)
 
 const OCTS = HEAD_DIM / 8;
 const SLICES = WORKGROUP / OCTS;
@@ -37,7 +37,8 @@ fn is_live(work: Work, h: u32) -> bool { return h < min(HEADS, GQA_GROUP - work.
 
 fn attend(work: Work, lid: u32) {
   load_q(work, lid);
-  let cache = work.kv_head * CONTEXT * OCTS;
+  enter_ring(work.begin);
+  let cache = work.kv_head * kv_room() * OCTS;
   var m: Scores;
   for (var h = 0u; h < HEAD_QUADS; h++) { m[h] = Heads(M_START); }
   var l: Scores; // of this thread's keys
@@ -48,12 +49,12 @@ fn attend(work: Work, lid: u32) {
     var k_scale = 1.0;
     var v_scale = 1.0;
     if (KV_SCALED) {
-      let row = work.kv_head * CONTEXT + start + min(lid, tile - 1);
+      let row = work.kv_head * kv_room() + slot_of(start + min(lid, tile - 1));
       k_scale = key_scale(row);
       v_scale = value_scale(row);
     }
     var s = Scores();
-    row_scores(&s, cache + start * OCTS, lid, tile);
+    row_scores(&s, cache, start, lid, tile);
     for (var h = 0u; h < HEAD_QUADS; h++) { s[h] = select(Heads(MASKED), softcap4(scaled_by(s[h], k_scale)), lid < tile); }
     tile_max(&s, odd, lid);
     workgroupBarrier();
@@ -68,7 +69,7 @@ fn attend(work: Work, lid: u32) {
       tile_p[(odd * HEAD_QUADS + h) * WORKGROUP + lid] = scaled_by(p, v_scale);
     }
     workgroupBarrier();
-    add_values(&o, cache + start * OCTS, odd, lid, tile);
+    add_values(&o, cache, start, odd, lid, tile);
     odd = 1 - odd;
   }
   finish(work, &m, &l, &o, lid);
@@ -116,18 +117,18 @@ fn plus(o: Columns, p: Heads, v: Oct) -> Columns {
 
 // o += p[j] v[j] over this thread's keys, eight at a time, by name, since compilers do not hoist loads out of a loop.
 // Keys past the tile are not read, they may hold anything: the last key stands in for them, and their p is 0.
-fn add_values(o: ptr<function, array<Columns, HEAD_QUADS>>, tile_cache: u32, odd: u32, lid: u32, tile: u32) {
+fn add_values(o: ptr<function, array<Columns, HEAD_QUADS>>, cache: u32, start: u32, odd: u32, lid: u32, tile: u32) {
   if (lid >= SLICES * OCTS) { return; }
-  let column = tile_cache + lid % OCTS;
+  let column = cache + lid % OCTS;
   for (var j = lid / OCTS; j < tile; j += SLICES * 8) {
-    let v0 = v_cache[column + j * OCTS];
-    let v1 = v_cache[column + min(j + SLICES, tile - 1) * OCTS];
-    let v2 = v_cache[column + min(j + 2 * SLICES, tile - 1) * OCTS];
-    let v3 = v_cache[column + min(j + 3 * SLICES, tile - 1) * OCTS];
-    let v4 = v_cache[column + min(j + 4 * SLICES, tile - 1) * OCTS];
-    let v5 = v_cache[column + min(j + 5 * SLICES, tile - 1) * OCTS];
-    let v6 = v_cache[column + min(j + 6 * SLICES, tile - 1) * OCTS];
-    let v7 = v_cache[column + min(j + 7 * SLICES, tile - 1) * OCTS];
+    let v0 = v_cache[column + slot_of(start + j) * OCTS];
+    let v1 = v_cache[column + slot_of(start + min(j + SLICES, tile - 1)) * OCTS];
+    let v2 = v_cache[column + slot_of(start + min(j + 2 * SLICES, tile - 1)) * OCTS];
+    let v3 = v_cache[column + slot_of(start + min(j + 3 * SLICES, tile - 1)) * OCTS];
+    let v4 = v_cache[column + slot_of(start + min(j + 4 * SLICES, tile - 1)) * OCTS];
+    let v5 = v_cache[column + slot_of(start + min(j + 5 * SLICES, tile - 1)) * OCTS];
+    let v6 = v_cache[column + slot_of(start + min(j + 6 * SLICES, tile - 1)) * OCTS];
+    let v7 = v_cache[column + slot_of(start + min(j + 7 * SLICES, tile - 1)) * OCTS];
     for (var h = 0u; h < HEAD_QUADS; h++) {
       var sum = plus((*o)[h], p_of(j, h, odd, tile), kv_oct(v0));
       sum = plus(sum, p_of(j + SLICES, h, odd, tile), kv_oct(v1));

@@ -1,25 +1,29 @@
-// row_scores(s): the scores of key `lid` of the tile that starts at tile_cache. Four threads read their four rows
+// row_scores(s): the scores of key `lid` of the tile that begins with key `start`. Four threads read their four rows
 // together, so that a load of theirs is four neighboring octs, and each q is read from workgroup memory once for four
 // keys; then they trade sums. What lies past the tile is scored too, whatever it is, and masked later. Four neighboring
 // threads must be in one subgroup. Eight loads are on their way at a time, by name, since compilers do not hoist them
 // out of a loop.
 struct FourKeys { s0: Heads, s1: Heads, s2: Heads, s3: Heads }
 
-fn row_scores(s: ptr<function, Scores>, tile_cache: u32, lid: u32, tile: u32) {
+fn row_scores(s: ptr<function, Scores>, cache: u32, start: u32, lid: u32, tile: u32) {
   let rank = lid % 4;
-  let row = tile_cache + (lid - rank) * OCTS;
+  let key = start + lid - rank;
+  let row0 = cache + slot_of(key) * OCTS;
+  let row1 = cache + slot_of(key + 1) * OCTS;
+  let row2 = cache + slot_of(key + 2) * OCTS;
+  let row3 = cache + slot_of(key + 3) * OCTS;
   var sums: array<FourKeys, HEAD_QUADS>; // over this thread's octs
   if (lid - rank < tile) {
     for (var c = rank; c < OCTS; c += 8) {
-      let k0 = k_cache[row + c];
-      let k1 = k_cache[row + OCTS + c];
-      let k2 = k_cache[row + 2 * OCTS + c];
-      let k3 = k_cache[row + 3 * OCTS + c];
+      let k0 = k_cache[row0 + c];
+      let k1 = k_cache[row1 + c];
+      let k2 = k_cache[row2 + c];
+      let k3 = k_cache[row3 + c];
       let next = min(c + 4, OCTS - 1);
-      let k4 = k_cache[row + next];
-      let k5 = k_cache[row + OCTS + next];
-      let k6 = k_cache[row + 2 * OCTS + next];
-      let k7 = k_cache[row + 3 * OCTS + next];
+      let k4 = k_cache[row0 + next];
+      let k5 = k_cache[row1 + next];
+      let k6 = k_cache[row2 + next];
+      let k7 = k_cache[row3 + next];
       for (var h = 0u; h < HEAD_QUADS; h++) {
         sums[h] = score_four(sums[h], h, c, kv_oct(k0), kv_oct(k1), kv_oct(k2), kv_oct(k3));
         if (OCTS % 8 == 0 || c + 4 < OCTS) {

@@ -1,8 +1,16 @@
 // Pairs of rows of Wq and Wk, turned. The rows are ordered so that a rotary pair is two adjacent rows (RoPE: Su et al.
-// 2021, interleaved form). Constants: N_HEADS, N_KV_HEADS, HEAD_DIM, CONTEXT, ROTARY: false where no pair is turned.
+// 2021, interleaved form). Constants: N_HEADS, N_KV_HEADS, HEAD_DIM; ROTARY: false where no pair is turned; ROOM: rows
+// of a head in the cache; WRAPS: true where these are fewer than the context, and the newest stay.
 // The kernel binds rope, q, k_cache and v_cache.
 const Q_ROWS = N_HEADS * HEAD_DIM;
 const KV_ROWS = N_KV_HEADS * HEAD_DIM;
+
+// The row of a token's key and value in the cache.
+fn row_of(token: u32) -> u32 {
+  let position = step.position + token;
+  if (WRAPS) { return position % ROOM; }
+  return position;
+}
 
 fn rotate(y: vec2<f32>, cs: vec2<f32>) -> vec2<f32> {
   if (!ROTARY) { return y; }

@@ -9,7 +9,7 @@ import { dataEvent, eventStream, type StreamWriter } from './sse';
 import { Timings } from './timings';
 import type { SharedRequest } from './wire_types';
 
-/** How a route writes an answer. */
+/** The form in which a route writes an answer. */
 export interface Form {
   /** The beginning of ids. */
   id: string;
@@ -71,6 +71,8 @@ class Completion implements StreamWriter {
   /** The choices that have begun, and how many have ended. */
   private readonly begun = new Set<number>();
   private ended = 0;
+  /** True once an answer was stopped: no further one comes. */
+  private isStopped = false;
   private readonly usage = {
     prompt_tokens: 0,
     completion_tokens: 0,
@@ -123,12 +125,14 @@ class Completion implements StreamWriter {
     this.count(piece);
     const { choice, done, progress, tokens } = piece;
     const empty = emptyPiece(choice);
+    const isShown = hasPart(piece);
+    /** The last tokens of an answer may show nothing. */
+    const end = isShown ? empty : { ...empty, logprobs: piece.logprobs };
     let text = '';
     if (progress && this.body.return_progress)
       text += this.chunk(empty, null, { prompt_progress: { ...progress, time_ms: performance.now() - this.startMs } });
-    const isShown = hasPart(piece);
     if (isShown) text += this.chunk(piece, null, this.extensions({ ...piece, done: undefined }));
-    if (done) text += this.chunk(empty, finishReason(piece), this.extensions(piece, isShown ? [] : tokens));
+    if (done) text += this.chunk(end, finishReason(piece), this.extensions(piece, isShown ? [] : tokens));
     return text;
   }
 
@@ -145,6 +149,7 @@ class Completion implements StreamWriter {
     const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = done.usage;
     const { usage } = this;
     this.ended++;
+    this.isStopped ||= done.finishReason === 'abort';
     if (choice % (this.body.n ?? 1) === 0) {
       usage.prompt_tokens += promptTokens;
       usage.prompt_tokens_details.cached_tokens += cachedTokens;
@@ -155,7 +160,7 @@ class Completion implements StreamWriter {
   }
 
   private assertComplete(): void {
-    assertComplete(this.ended >= this.prompts * (this.body.n ?? 1));
+    assertComplete(this.isStopped || this.ended >= this.prompts * (this.body.n ?? 1));
   }
 
   private extensions(piece: Piece, tokens: readonly TokenTimes[] = piece.tokens): object {

@@ -50,7 +50,7 @@ export async function complete(call: ApiCall): Promise<Response> {
   return answer(call, form, prompts.length, (signal) => completeAll(call, prompts, { ...options, signal }, n));
 }
 
-/** Answers prompts one after another. Choices of the second follow those of the first. */
+/** Answers prompts one after another, until one is stopped. Choices of the second follow those of the first. */
 async function* completeAll(
   { engine }: ApiCall,
   prompts: readonly Prompt[],
@@ -58,8 +58,10 @@ async function* completeAll(
   n: number,
 ): AsyncGenerator<EngineEvent> {
   for (const [i, prompt] of prompts.entries())
-    for await (const event of engine.complete(prompt, options))
+    for await (const event of engine.complete(prompt, options)) {
       yield event.type === 'start' ? { ...event, choice: i * n + event.choice } : event;
+      if (event.type === 'done' && event.finishReason === 'abort') return;
+    }
 }
 
 function createForm(echoOf: (choice: number) => string): Form {

@@ -13,7 +13,7 @@ export type TokenTimes = Omit<TokenEvent, 'type' | 'text' | 'logprobs'>;
 /** A part of a call, with the same fields as the event. `index` counts the calls that clients see. */
 export type CallPart = Omit<CallEvent, 'type'>;
 
-/** What follows the answer so far: first thinking, then text, then calls. */
+/** The next parts of the answer: first thinking, then text, then calls. */
 export interface Piece {
   choice: number;
   reasoning: string;
@@ -130,9 +130,11 @@ export class Pieces {
     else calls.push({ ...part, index });
   }
 
-  /** A call that failed before it began is text, so that nothing is lost. */
+  /** A call that failed before it began is text, so that nothing is lost. One that is left out fails unheard. */
   private addCallError({ type, ...error }: Extract<EngineEvent, { type: 'tool-call-error' }>): void {
-    const piece = this.calls.has(error.index) ? this.at(CALLS) : this.addText(error.text);
+    const isBegun = this.calls.has(error.index);
+    if (this.isOneCall && !isBegun && this.calls.size > 0) return;
+    const piece = isBegun ? this.at(CALLS) : this.addText(error.text);
     piece.callErrors.push(error);
   }
 }

@@ -31,17 +31,17 @@ interface Item {
   readonly id: string;
   readonly type: string;
   status: string;
-  /** Of a call. */
+  /** The fields of a call. */
   name?: string;
   arguments?: string;
 }
 
-/** How a kind of text is named in items and events. */
+/** The names of a kind of text in items and events. */
 interface TextKind {
   /** The beginning of ids. */
   id: string;
   item: string;
-  /** Its part, and its events `response.NAME.delta` and `.done`. */
+  /** The name of the part, and of the events `response.NAME.delta` and `.done`. */
   part: string;
   /** The fields of an item with these parts. */
   fields(parts: TextPart[]): object;
@@ -66,10 +66,10 @@ class ResponseWriter implements StreamWriter {
   private readonly pieces: Pieces;
   /** The item that is being written. */
   private item: Item | null = null;
-  /** Of a text: its kind and its part of the item. */
+  /** The kind of a text, and its part of the item. */
   private kind: TextKind | null = null;
   private part: TextPart = { type: '', text: '' };
-  /** Of a call: its number in the answer. */
+  /** The number of a call in the answer. */
   private call = -1;
   private readonly callErrors: object[] = [];
   private text = '';
@@ -123,7 +123,8 @@ class ResponseWriter implements StreamWriter {
     const { reasoning, text, calls, callErrors, logprobs, tokens, done } = piece;
     const vivace = { tokens };
     if (reasoning) this.addText(THOUGHTS, reasoning, [], vivace);
-    if (text) this.addText(OUTPUT, text, logprobs.map(wireLogprobs), vivace);
+    const isLogged = this.kind === OUTPUT && logprobs.length > 0; // tokens that show nothing
+    if (text || isLogged) this.addText(OUTPUT, text, logprobs.map(wireLogprobs), vivace);
     for (const call of calls) this.addCall(call, vivace);
     this.callErrors.push(...callErrors);
     if (done) this.addEnd(done);
@@ -209,7 +210,8 @@ class ResponseWriter implements StreamWriter {
 }
 
 /** A response before its answer, with what was asked. */
-function createResponse({ input, stream, ...asked }: ResponseRequest & Record<string, unknown>, model: string) {
+function createResponse({ input, stream, ...given }: ResponseRequest & Record<string, unknown>, model: string) {
+  const asked = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   return {
     error: null,
     incomplete_details: null,

@@ -31,7 +31,7 @@ type WireSchema = Readonly<Record<string, unknown>>;
 
 export interface WireFormat {
   readonly type: string;
-  /** Of responses; of `json_object` llama.cpp's. */
+  /** The schema of responses, or llama.cpp's beside `json_object`. */
   readonly schema?: WireSchema | null;
   readonly json_schema?: { readonly schema?: WireSchema | null } | null;
 }

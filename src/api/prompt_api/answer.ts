@@ -6,7 +6,7 @@ export interface Answer {
   message: ChatMessage;
   /** The calls that are complete and valid, in order. */
   calls: ToolCall[];
-  /** What was wrong with the other calls, for the model. Their text is in the message. */
+  /** The faults of the other calls, for the model. Their text is in the message. */
   errors: string[];
   /** Tokens of prompt and answer, without thinking. */
   tokens: number;

@@ -12,7 +12,7 @@ export interface PromptInput {
 }
 
 const ROLES = ['system', 'user', 'assistant'];
-/** Those that the interface knows. */
+/** The types of content that the interface knows. */
 export const CONTENT_TYPES = ['text', 'image', 'audio', 'tool-call', 'tool-response'];
 
 /**

@@ -9,6 +9,7 @@ import { Session, SessionState } from './session';
 import { VALUE_CLASSES } from './tools';
 import type {
   Availability,
+  CreateMonitor,
   EngineLoader,
   LanguageModelClass,
   LanguageModelCreateCoreOptions,
@@ -46,7 +47,7 @@ export function createLanguageModel(source: PromptEngine | EngineLoader): Langua
       signal.throwIfAborted();
       if (checked.refusal) throw notSupported(checked.refusal);
       const monitor = new Monitor();
-      options.monitor?.(monitor);
+      options.monitor?.(monitor as CreateMonitor); // its events of this name are ProgressEvents
       try {
         monitor.report(0);
         const engine = await shared.acquire(monitor, signal);

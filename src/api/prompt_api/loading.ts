@@ -89,7 +89,7 @@ export class SharedEngine {
 }
 
 /** The target of `downloadprogress` events. They rise from 0 to 1, and none comes after `end`. */
-export class Monitor extends EventTarget implements CreateMonitor {
+export class Monitor extends EventTarget implements Pick<CreateMonitor, 'ondownloadprogress'> {
   ondownloadprogress: CreateMonitor['ondownloadprogress'] = null;
   private last = -1;
 

@@ -47,7 +47,7 @@ export interface SessionOptions {
   /** Types of content, beside text, that prompts may have. */
   inputs: ReadonlySet<string>;
   thinks: boolean;
-  /** Why no text model can do this. Null if it can. */
+  /** The reason why no text model can do this, or null if it can. */
   refusal: string | null;
 }
 
@@ -125,7 +125,7 @@ function readTool(tool: LanguageModelTool): Tool {
   return { name, description, parameters: JSON.parse(JSON.stringify(inputSchema)) };
 }
 
-/** Why the loaded model cannot do what the options ask. Null if it can. */
+/** The reason why the loaded model cannot do what the options ask, or null if it can. */
 export function refusalOf(options: SessionOptions, { info, lost }: PromptEngine): string | null {
   if (lost) return lost.message;
   if (options.refusal) return options.refusal;
@@ -161,7 +161,7 @@ export function readConstraint(options: LanguageModelPromptOptions): GenerateOpt
   throw notSupported(`The flags "${given.flags}" of a regular expression cannot constrain an answer.`);
 }
 
-/** What a constrained answer is asked for beside its constraint: it neither thinks nor calls tools. */
+/** The options of a constrained answer beside its constraint: it neither thinks nor calls tools. */
 export function constrained(constraint: GenerateOptions['constraint'], { info }: PromptEngine): EngineChatOptions {
   if (!constraint) return {};
   return { constraint, toolChoice: 'none', ...(info.thinking === 'optional' && { thinking: 'off' }) };

@@ -24,7 +24,7 @@ const ANSWER_ROOM = 1024;
 type Part = string | LanguageModelMessageContent;
 type Parts = string | LanguageModelMessageContent[];
 
-/** What a session knows. Pages cannot make one, so that only the API creates sessions. */
+/** The state of a session. Pages cannot make one, so that only the API creates sessions. */
 export class SessionState {
   history: ChatMessage[] = [];
   /** Messages at the beginning of the history that are never dropped. */
@@ -220,7 +220,7 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
     }
   }
 
-  /** What the model is told after its calls. Nothing if there is none, or if the page executes them. */
+  /** The messages for the model after its calls. None if it called nothing, or if the page executes the calls. */
   async #results({ calls, errors }: Answer, emit: (part: Part) => void, signal: AbortSignal): Promise<ChatMessage[]> {
     const { tools } = this.#state.options;
     const found = calls.map((call) => tools.find(({ name }) => name === call.name));

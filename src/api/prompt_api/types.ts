@@ -3,10 +3,10 @@
 import type { EngineChatOptions, EngineTokenizeOptions } from '../../engine/engine';
 import type { ChatMessage, EngineEvent, EngineInfo, LoadProgress } from '../../engine/protocol';
 
-/** What the Prompt API asks of an engine. `Engine` has it. */
+/** The part of `Engine` that the Prompt API uses. */
 export interface PromptEngine {
   readonly info: Pick<EngineInfo, 'contextLength' | 'hasChatTemplate' | 'tools' | 'thinking'>;
-  /** Why the engine answers no more. */
+  /** The reason why the engine answers no more. */
   readonly lost?: Error | null;
   chat(messages: readonly ChatMessage[], options?: EngineChatOptions): AsyncIterable<EngineEvent>;
   countTokens(messages: readonly ChatMessage[], options?: EngineTokenizeOptions): Promise<number>;
@@ -36,14 +36,14 @@ export type LanguageModelMessageType = 'text' | 'image' | 'audio' | 'tool-call' 
 
 export interface LanguageModelMessageContent {
   type: LanguageModelMessageType;
-  /** Of `text` a string, of `tool-call` a LanguageModelToolCall, of `tool-response` a result or an error. */
+  /** A string for `text`, a LanguageModelToolCall for `tool-call`, a result or an error for `tool-response`. */
   value: unknown;
 }
 
 export interface LanguageModelMessage {
   role: 'system' | 'user' | 'assistant';
   content: string | readonly LanguageModelMessageContent[];
-  /** Of the last message, by the assistant: the answer continues it. */
+  /** The answer continues this message. It must be the last one, by the assistant. */
   prefix?: boolean;
 }
 
@@ -81,13 +81,23 @@ export interface LanguageModelCreateCoreOptions {
   expectedInputs?: readonly LanguageModelExpected[];
   expectedOutputs?: readonly LanguageModelExpected[];
   tools?: readonly LanguageModelTool[];
-  /** Whether the model thinks before it answers. Default: none, where the model can be told so. */
+  /** The thinking before an answer. Default: none, if the model has a switch. */
   thinking?: { effort?: 'none' | 'low' | 'medium' | 'high' };
 }
 
-/** Its events `downloadprogress` have `loaded` from 0 to 1. */
+/** The target of events `downloadprogress`, with `loaded` from 0 to 1. */
 export interface CreateMonitor extends EventTarget {
   ondownloadprogress: ((event: ProgressEvent) => unknown) | null;
+  addEventListener(
+    type: 'downloadprogress',
+    listener: (event: ProgressEvent) => unknown,
+    options?: AddEventListenerOptions | boolean,
+  ): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: AddEventListenerOptions | boolean,
+  ): void;
 }
 
 export interface LanguageModelCreateOptions extends LanguageModelCreateCoreOptions {

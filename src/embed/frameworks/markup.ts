@@ -2,14 +2,14 @@
 // property of a name if the element has one, and the attribute otherwise.
 
 import type { LOAD_ATTRIBUTES, Value } from '../../engine/options';
-import type { VivaceChat } from '../../ui/chat/chat';
+import type { VivaceChat } from '../elements_entry';
 
 type Settings = typeof LOAD_ATTRIBUTES;
 
 /** A value as code gives it, or as static markup does. */
 type Written<T> = T | (number extends T ? `${number}` : never);
 
-/** The load settings by the names of their attributes (docs/options.md). */
+/** The load settings by the names of their attributes (docs/api.md). */
 type LoadAttributes = {
   [K in keyof Settings as Settings[K] extends { name: infer Name extends string } ? Name : K]?: Written<
     Value<Settings[K]>
@@ -24,7 +24,7 @@ export interface ChatMarkup
     Partial<
       Pick<
         VivaceChat,
-        'engine' | 'figures' | 'heading' | 'placeholder' | 'settings' | 'system' | 'thinking' | 'welcome'
+        'engine' | 'serverKey' | 'figures' | 'heading' | 'placeholder' | 'settings' | 'system' | 'thinking' | 'welcome'
       >
     > {
   /** Address of a model, or `owner/name` of the hub. */
@@ -35,6 +35,10 @@ export interface ChatMarkup
   sha256?: string;
   /** Address of vivace_worker.js on the page's own origin. */
   worker?: string;
+  /** A server that answers instead of the model or beside it, the name of its model, and when it answers. */
+  server?: string;
+  'server-model'?: string;
+  'server-rule'?: 'remote' | 'remote-until-loaded' | `longer-than-${number}`;
   /** Loads the model at once instead of at the first use. */
   autoload?: Flag;
   theme?: 'auto' | 'light' | 'dark';

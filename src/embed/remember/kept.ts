@@ -8,7 +8,7 @@ export type KeptChat = Pick<VivaceChat, 'conversation' | 'system' | 'newConversa
 export interface KeptOptions {
   /** Tells the conversations of one site apart. */
   name: string;
-  /** Where the visitor reads what is kept. */
+  /** The place of the line about the kept conversation. */
   place: HTMLElement;
   /** True if a visitor may change the system message, so that it is a part of the conversation. */
   keepsSystem: boolean;
@@ -24,7 +24,7 @@ export interface Kept {
   close(): void;
 }
 
-/** What embed_remember.js hands over. */
+/** The exports of embed_remember.js. */
 export interface RememberPart {
   /** Resolves when the stored conversation is shown, if there is one. */
   keep(chat: KeptChat, options: KeptOptions): Promise<Kept>;

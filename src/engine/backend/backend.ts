@@ -24,7 +24,7 @@ export type OnTuneResult = (result: TuneResult, done: number, total: number) => 
  */
 export type Arrival = number | Uint32Array | IdsWithLogprobs;
 
-/** What constrains an answer. `tokens` are the model's, always the same. */
+/** The constraint of an answer. `tokens` are the model's, always the same. */
 export interface Constraint {
   automaton: Automaton;
   tokens: TokenBytes;
@@ -49,7 +49,15 @@ export interface ParkedKv {
 
 /** Makes copies of keys and values beside the cache. Between requests only. */
 export interface Parking {
+  /** Of the keys and values of a token in all layers. */
   readonly bytesPerToken: number;
+  /** Bytes of a copy of so many positions: layers with a window hold no more than their newest. */
+  bytesOf(tokens: number): number;
+  /**
+   * The fewest leading tokens of the cache that another conversation can begin with, none aside: layers with a window
+   * keep their newest alone.
+   */
+  readonly least: number;
   /** Copies the first `tokens` positions, with room for `room` of them. Null where memory is refused. */
   park(tokens: number, room?: number): Promise<ParkedKv | null>;
 }
@@ -77,7 +85,7 @@ export interface Backend {
   readonly contextLength: number;
   readonly attention: AttentionChoice;
   readonly step: StepChoice;
-  /** What `embed` gives. `normalized`: its caller makes the length 1. */
+  /** The result of `embed`. `normalized`: its caller makes the length 1. */
   readonly vectors: EngineInfo['embeddings'] & { normalized: boolean };
   /** Most promises of `decode` and `decodeMany` that may be unsettled at a time. */
   readonly maxRunAhead: number;
@@ -89,12 +97,12 @@ export interface Backend {
   /** Absent: a request finds what the one before left in the cache, and no more. */
   readonly parking?: Parking;
   /** Absent: no prompt outlives the engine. */
-  readonly kvBytes?: KvBytes;
+  kvBytes?(): KvBytes | Promise<KvBytes>;
 
   /**
    * Begins a request, before its first pass. `timed` asks for step times if the GPU has a clock. Waits where a
-   * constraint is given.
-   * @throws GpuMemoryError, GpuProgramError for a constraint
+   * constraint is given or log probabilities are asked for.
+   * @throws GpuMemoryError, GpuProgramError, MissingPartError for these two
    */
   begin(sampling: SamplingParams, timed: boolean, constraint?: Constraint | null): void | Promise<void>;
   /**

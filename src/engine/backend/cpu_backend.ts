@@ -119,7 +119,7 @@ export class CpuBackend implements Backend {
   private readonly tokens: Uint32Array;
   private sampling: SamplingParams | null = null;
   private constraint: (Pick<Constraint, 'automaton'> & ReturnType<typeof unpackTokens>) | null = null;
-  /** Where the document of a constrained answer stands before the next token. */
+  /** The place in the document of a constrained answer before the next token. */
   private place: Place | null = null;
 
   constructor(
@@ -136,10 +136,12 @@ export class CpuBackend implements Backend {
   }
 
   get parking(): Parking {
-    return { bytesPerToken: kvBytesPerToken(this.config, 'f32'), park: async (tokens) => this.park(tokens) };
+    const bytesPerToken = kvBytesPerToken(this.config, 'f32');
+    const bytesOf = (tokens: number) => tokens * bytesPerToken;
+    return { bytesPerToken, bytesOf, least: 0, park: async (tokens) => this.park(tokens) };
   }
 
-  get kvBytes(): KvBytes {
+  kvBytes(): KvBytes {
     const { llama, tokens } = this;
     return {
       read: async (first, count) => new Uint8Array(llama.readRows(first, count).buffer),

@@ -66,7 +66,7 @@ export class WebGpuBackend implements Backend {
   /** Position of the newest decode step, for which `attention` names the sibling. */
   private decodedAt = 0;
   private measured: Roofline | null = null;
-  /** What the model computed when it was loaded or tuned. */
+  /** A small case with its results from the load or the tuning. */
   private witness: Witness | null = null;
   /** Made by the first `embed`. */
   private vectorReadback: WordReadback | null = null;
@@ -116,11 +116,11 @@ export class WebGpuBackend implements Backend {
     return this.llama.kvBranches;
   }
 
-  get kvBytes(): KvBytes {
-    return this.llama.kvPieces;
+  kvBytes(): Promise<KvBytes> {
+    return this.llama.kvPieces();
   }
 
-  begin(sampling: SamplingParams, timed: boolean, constraint: Constraint | null = null): void | Promise<void> {
+  async begin(sampling: SamplingParams, timed: boolean, constraint: Constraint | null = null): Promise<void> {
     this.llama.setSampling(sampling);
     this.timed = timed && this.clock !== null && !this.llama.needsHost; // the clock would stop while the CPU works
     this.clock?.restart();
@@ -131,7 +131,8 @@ export class WebGpuBackend implements Backend {
     this.end = sampleEnd({ ...end, biases: biases.length > 0 });
     this.unbiasedEnd = sampleEnd({ ...end, biases: false });
     this.biasedUntil = Math.max(0, ...biases.map(({ bias, forbiddenUntil }) => (bias === 0 ? forbiddenUntil : ALWAYS)));
-    return constraint ? this.llama.constrain(constraint.automaton, constraint.tokens) : undefined;
+    if (this.logprobs !== null) await this.llama.reportLogprobs();
+    if (constraint) await this.llama.constrain(constraint.automaton, constraint.tokens);
   }
 
   async prefill(

@@ -10,7 +10,8 @@ import { fusedModel } from '../../model/step/fused_model';
 import type { LayerWeights, ModelWeights } from '../../model/weights';
 import { arrived } from '../../shared/part';
 import { decideArithmetic } from '../../tune/arithmetic_choice';
-import { type Profile, raceKey, storeProfile } from '../../tune/profile_store';
+import type { Profile } from '../../tune/profile';
+import { raceKey, storeProfile } from '../../tune/profile_store';
 import type { race } from '../../tune/race';
 import { type RaceShape, raceShape } from '../../tune/race_shape';
 import type { Race } from '../../tune/results';
@@ -39,7 +40,7 @@ const choice = (cause: ArithmeticChoice['cause'], reason: string, of: Arithmetic
 
 export const CPU_ARITHMETIC: ArithmeticChoice = choice('cpu', 'the cpu backend computes in f32', arithmeticOf('f32'));
 
-/** What a load knows when it chooses. */
+/** The facts on which a load chooses. */
 type Inputs = Omit<ArithmeticLoad, 'layers' | 'mayFuse' | 'options'> & {
   options: ArithmeticLoad['options'] & Pick<ResolvedLoad, 'kvCache'>;
   config: ModelConfig;

@@ -7,8 +7,9 @@ import type { ModelConfig } from '../../model/config/config';
 import type { Llama } from '../../model/llama';
 import { checkStep, type StepAsked, type TunedStep } from '../../model/step/step_choice';
 import type { ModelWeights } from '../../model/weights';
-import { type Profile, stepKey, storeProfile } from '../../tune/profile_store';
-import { decideStep } from '../../tune/step';
+import { arrived } from '../../shared/part';
+import type { Profile } from '../../tune/profile';
+import { stepKey, storeProfile } from '../../tune/profile_store';
 
 /** The parts of a load that the decision depends on. */
 export interface StepLoad {
@@ -21,7 +22,7 @@ export interface StepLoad {
   profile: Profile | null;
 }
 
-/** What an earlier load measured, if one did. */
+/** The measurement of an earlier load, if there is one. */
 export function tunedStep(load: StepLoad): TunedStep | undefined {
   return load.profile?.step[keyOf(load)];
 }
@@ -32,6 +33,17 @@ function keyOf({ config, weights, kvType, contextLength, activations }: StepLoad
   return stepKey(config, { formats, kvType, contextLength, activations });
 }
 
+async function stepDecider() {
+  const { decideStep } = await arrived(import('../../tune/step'));
+  return decideStep;
+}
+
+/** Begins to fetch what decides between steps where a GPU may run fused ones, before it is needed. Never throws. */
+export async function foreseeStep({ isSoftware, isApple, can }: Gpu, asked: StepAsked): Promise<void> {
+  const mayDecide = asked === 'fused' || (asked === 'auto' && !isSoftware && !isApple && can.subgroupMinSize >= 2);
+  if (mayDecide) await stepDecider().catch(() => {});
+}
+
 /**
  * Decides between fused and plain steps, once the weights are there. Overwrites keys and values.
  * @throws InvalidRequestError for a step by name that cannot run
@@ -40,7 +52,7 @@ export async function chooseStep(gpu: Gpu, llama: Llama, load: StepLoad): Promis
   const { asked } = load;
   const { stepped } = llama;
   const known = tunedStep(load);
-  const decision = await decideStep(gpu, stepped, asked === 'fused', known);
+  const decision = stepped.fused && (await (await stepDecider())(gpu, stepped, asked === 'fused', known));
   if (decision) llama.decideStep(decision);
   checkStep(asked, llama.step);
   // What was not measured may have been a busy moment, and is tried again by the next load.

@@ -1,11 +1,11 @@
 // Loads a model: opens its files, chooses backend, context and formats, and reports progress and warnings.
 
-import { AttentionUnavailable, InvalidRequestError, WebGpuUnavailableError } from '../../errors';
+import { AttentionUnavailable, WebGpuUnavailableError } from '../../errors';
 import { Gpu } from '../../gpu/device';
 import { MOST_CONTROLS } from '../../grammar/control_bytes';
 import type { ModelConfig } from '../../model/config/config';
 import { readGgufConfig } from '../../model/config/read_gguf';
-import { kvBytesPerToken } from '../../model/kv_cache';
+import { kvReadsOf } from '../../model/kv_cache';
 import { Llama } from '../../model/llama';
 import { padConfig } from '../../model/padding';
 import { checkStep } from '../../model/step/step_choice';
@@ -27,10 +27,11 @@ import { attentionKey, loadProfile } from '../../tune/profile_store';
 import type { Backend } from '../backend/backend';
 import { WebGpuBackend } from '../backend/webgpu_backend';
 import type { ArithmeticChoice, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
-import { CPU_ARITHMETIC, chooseArithmetic } from './choose_arithmetic';
-import { chooseStep, type StepLoad, tunedStep } from './choose_step';
+import { chooseArithmetic } from './choose_arithmetic';
+import { chooseStep, foreseeStep, type StepLoad, tunedStep } from './choose_step';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
-import { allocateModel, chooseCpuContext, typedMemory } from './load_memory';
+import type { LoadedBackend, LoadInputs } from './load_inputs';
+import { allocateModel, typedMemory } from './load_memory';
 import { checkActivations, chooseContext, chooseKvBudget, type ResolvedLoad, resolveLoad } from './load_options';
 import { LoadTracker } from './load_tracker';
 import { readSamplingDefaults } from './sampling_defaults';
@@ -43,7 +44,7 @@ export interface ReadyModel {
   template: ChatTemplate | null;
   /** Rows of the embedding. */
   vocabSize: number;
-  /** Of the model's answers, for those who constrain them. Absent without a template. */
+  /** The form of the model's answers, for constraints. Absent without a template. */
   form?: AnswerForm;
   /** The ids whose keys and values the cache holds, from position 0. */
   cachedIds: readonly number[];
@@ -57,7 +58,7 @@ export interface LoadedModel {
   stored?: { keeps: 'system' | 'all'; location: string; model: Promise<StoredModel | null> };
 }
 
-/** What other threads do for a load. Absent: the thread that loads does it. */
+/** The work of other threads for a load. Absent: the thread that loads does it. */
 export interface LoadThreads extends Pick<OpenOptions, 'createHasher'> {
   startPieceThread?: StartPieceThread;
 }
@@ -205,11 +206,11 @@ async function loadFiles(
   signal.throwIfAborted();
   const inputs = { files, config, tensors, contextLength, options, signal, tracker, warnings };
   const onGpu = gpu && (await loadOnGpu(gpu, inputs));
-  const { backend, activations, arithmetic, gpuBytes, bytesPerToken } = onGpu ?? (await loadOnCpu(inputs));
+  const { backend, activations, arithmetic, gpuBytes, bytesPerToken } = onGpu ?? (await onCpu(inputs));
   tracker.stage('ready', files.totalBytes);
   const { pooling, size, only } = backend.vectors;
   const form = template ? answerForm(template.syntax, tokenizer, MOST_CONTROLS) : undefined;
-  const cacheBytes = (backend.parking?.bytesPerToken ?? 0) * backend.contextLength;
+  const cacheBytes = backend.parking?.bytesOf(backend.contextLength) ?? 0;
   const kvBudgetBytes = chooseKvBudget(options, cacheBytes, onGpu ? gpu.limits.maxBufferSize : null);
   return {
     session: { backend, tokenizer, template, vocabSize: config.vocabSize, form, cachedIds: [] },
@@ -239,23 +240,6 @@ async function loadFiles(
   };
 }
 
-/** The inputs of a load on either backend. */
-interface LoadInputs {
-  files: ModelFiles;
-  config: ModelConfig;
-  tensors: ModelTensors;
-  contextLength: number;
-  options: ResolvedLoad;
-  signal: AbortSignal;
-  tracker: LoadTracker;
-  warnings: Warning[];
-}
-
-type LoadedBackend = { backend: Backend } & Pick<
-  EngineInfo,
-  'activations' | 'arithmetic' | 'gpuBytes' | 'bytesPerToken'
->;
-
 /**
  * Loads the model on the GPU. Null, with a warning, if no attention kernel is right on this GPU: the CPU takes over.
  */
@@ -284,6 +268,7 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
       activations: arithmetic.decode,
       profile,
     };
+    void foreseeStep(gpu, step);
     const compiling = Llama.create(gpu, config, weights, {
       contextLength,
       kvType,
@@ -314,7 +299,7 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
       activations,
       arithmetic: { ...arithmetic, ...llama.arithmetic },
       gpuBytes: { weights: weights.bytes, kvCache: kvCacheBytes, activations: others },
-      bytesPerToken: { weights: stepWeightBytes(weights), kvPerPosition: kvBytesPerToken(padConfig(config), kvType) },
+      bytesPerToken: { weights: stepWeightBytes(weights), ...kvReadsOf(padConfig(config), kvType) },
     };
   } catch (thrown) {
     const error = signal.aborted ? thrown : await gpu.explain(thrown);
@@ -326,24 +311,9 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
   }
 }
 
-async function loadOnCpu(inputs: LoadInputs): Promise<LoadedBackend> {
-  const { files, config, tensors, options, signal } = inputs;
-  if (options.attention !== 'auto') {
-    throw new AttentionUnavailable(options.attention, 'the cpu backend runs plain loops and has no attention kernels');
-  }
-  if (options.activations === 'q8') {
-    throw new InvalidRequestError('Activations q8 need WebGPU: the cpu backend computes in f32. Choose auto or f32.');
-  }
-  const { CPU_STEP, CpuBackend, loadCpuWeights } = await arrived(import('../backend/cpu_backend'));
-  checkStep(options.step, CPU_STEP);
-  const { contextLength, bytes } = chooseCpuContext(countParameters(files), inputs);
-  try {
-    const weights = await loadCpuWeights(tensors, signal, options.quantize, files.tensors.keys());
-    const backend = new CpuBackend(config, weights, contextLength);
-    return { backend, activations: 'f32', arithmetic: CPU_ARITHMETIC, gpuBytes: null, bytesPerToken: null };
-  } catch (error) {
-    throw typedMemory(error, bytes);
-  }
+async function onCpu(inputs: LoadInputs): Promise<LoadedBackend> {
+  const { loadOnCpu } = await arrived(import('./load_on_cpu'));
+  return loadOnCpu(inputs, countParameters(inputs.files));
 }
 
 /** The GPU, or null to run on the CPU: on request, or with a warning if there is no WebGPU. */

@@ -2,10 +2,11 @@
 
 import { InvalidRequestError } from '../../errors';
 import type { ModelConfig } from '../../model/config/config';
-import { kvBytesPerToken } from '../../model/kv_cache';
+import { kvBytesOf, kvBytesPerToken } from '../../model/kv_cache';
 import { padConfig } from '../../model/padding';
 import type { ModelTensors } from '../../model/tensors';
 import { isPlainMatrix } from '../../model/weights';
+import { mostThatFit } from '../../shared/most_that_fit';
 import { resolveOptions } from '../option_values';
 import { LOAD_OPTIONS, type Resolved } from '../options';
 import type { ArithmeticChoice, LoadOptions, ModelLocation, QuantizedFormat, Warning } from '../protocol';
@@ -18,7 +19,7 @@ const DEFAULT_CONTEXT = 2 ** 17;
 export interface ResolvedLoad extends Omit<Resolved<typeof LOAD_OPTIONS>, 'quantize'> {
   /** Undefined: weights stay as the file holds them. */
   quantize: QuantizedFormat | undefined;
-  /** What the model ran in before it was lost, if it was. */
+  /** The arithmetic of the model before it was lost, if it was. */
   before?: ArithmeticChoice;
 }
 
@@ -48,8 +49,8 @@ export function checkActivations({ embedding, layers, head }: ModelTensors, opti
   );
 }
 
-/** What the scales of a layer may be rounded up by (kv_layout.ts). */
-const ROUNDED_BYTES = 4;
+/** The most bytes by which the scales of a layer are rounded up (kv_layout.ts). */
+const ROUNDED_BYTES = 12;
 
 /**
  * The context length in tokens, at most that of the model and of one binding. Without a request it also stays within a
@@ -66,12 +67,16 @@ export function chooseContext(
   const config = bindingLimit === null ? model : padConfig(model);
   const kvBytes = kvBytesPerToken(config, bindingLimit === null ? 'f32' : kvCache);
   const ropeBytes = 4 * config.headDim; // of a row of each table
-  const bytesPerToken = kvBytes + ropeBytes * config.ropes.length;
   const largestBinding = Math.max(kvBytes / (2 * config.nLayers), ropeBytes);
   const slack = kvCache === 'q8' ? ROUNDED_BYTES : 0;
   const bindable = Math.floor(((bindingLimit ?? Number.POSITIVE_INFINITY) - slack) / largestBinding);
   const exact = exactContext(config);
-  const modest = Math.min(Math.floor(DEFAULT_CONTEXT_BYTES / bytesPerToken), DEFAULT_CONTEXT, exact);
+  // Layers with a window take no more from some length on: the bytes beyond are those of the other layers.
+  const bytesOf = (tokens: number) =>
+    (bindingLimit === null ? kvBytes * tokens : kvBytesOf(config, kvCache, tokens)) +
+    ropeBytes * config.ropes.length * tokens;
+  const fitting = mostThatFit(DEFAULT_CONTEXT, (tokens) => bytesOf(tokens) <= DEFAULT_CONTEXT_BYTES);
+  const modest = Math.min(fitting, DEFAULT_CONTEXT, exact);
   const contextLength = Math.min(asked ?? modest, config.contextLength, bindable);
   const wanted = asked ?? config.contextLength;
   if (contextLength < wanted) {
@@ -80,7 +85,7 @@ export function chooseContext(
         ? 'the model was made for no more'
         : contextLength === exact
           ? 'with more it would answer short chats, too, less exactly; ask for more where a chat needs it'
-          : `more would take too much memory (${bytesPerToken} bytes a token)`;
+          : `more would take too much memory (${bytesOf(contextLength + 1) - bytesOf(contextLength)} bytes a token)`;
     const message = `The context is ${contextLength} tokens instead of ${wanted}: ${why}.`;
     warnings.push({ code: 'context-shortened', message, facts: { contextLength, asked: wanted } });
   }

@@ -8,7 +8,7 @@ import { shaderHash } from '../../tune/shader_hash';
 import type { EngineInfo } from '../protocol';
 import type { ResolvedLoad } from './load_options';
 
-/** Of the bytes of a piece. A change of their order is another layout. */
+/** The number of the layout of a piece. A change of the order of its bytes is another layout. */
 const LAYOUT = 1;
 
 export interface StoredModel extends PromptModel {

@@ -2,13 +2,15 @@
 // many workers as needed.
 
 import { VivaceError } from '../../errors';
+import { abortable } from '../../shared/abortable';
 import { arrived } from '../../shared/part';
 import type { EngineEvent, GenerateInput, GenerateOptions, GenerateRequest, RunMetrics } from '../protocol';
 import { asksForConstraint } from './asked_constraint';
 import type { constrained as Constrain, ConstrainedRequest } from './constrain';
 import { HeardAnswer } from './heard_answer';
+import type { EngineHost } from './host';
 import { Request } from './request';
-import { MOVED, type Supervisor } from './supervisor';
+import { MOVED } from './supervisor';
 
 /** The time that a stopped worker has to end its answer itself. Such an answer has all its figures. */
 const STOP_MS = 250;
@@ -25,28 +27,29 @@ interface AnswersOptions extends GenerateOptions {
  * @param engine its `metrics` become those of the newest finished answer
  */
 export function answers(
-  supervisor: Pick<Supervisor, 'whenReady' | 'info' | 'form' | 'news' | 'running'>,
+  host: Pick<EngineHost, 'whenReady' | 'info' | 'form' | 'news' | 'running'>,
   engine: { metrics: RunMetrics | null },
   input: GenerateInput,
   { signal, seed = randomSeed(), constraint: document, ...others }: AnswersOptions = {},
 ): Answers {
   let request: Request<EngineEvent> | null = null;
-  let isLeft = false;
+  const leaving = new AbortController();
+  const { signal: left } = leaving;
 
   async function* events(): Answers {
     const asked = { ...others, constraint: document };
-    const asks = asksForConstraint(supervisor, input, asked);
-    const { constraint, warnings } = asks ? await constrainedBy(supervisor, input, asked) : NO_CONSTRAINT;
-    if (isLeft) return;
+    const asks = asksForConstraint(host, input, asked); // if not, no wait: requests keep the order of the calls
+    const { constraint, warnings } = asks ? await constraintOf(host, input, asked, left, signal) : NO_CONSTRAINT;
+    if (left.aborted) return;
     for (const message of warnings) yield { type: 'warning', code: 'constraint', message };
-    for (let choice = 0; choice === 0 || (choice < Number(others.n) && !isLeft && !signal?.aborted); choice++) {
+    for (let choice = 0; choice === 0 || (choice < Number(others.n) && !left.aborted && !signal?.aborted); choice++) {
       const options = { ...others, seed: choice === 0 ? seed : (seed + choice) >>> 0 };
-      const heard = new HeardAnswer(supervisor.info, options.seed);
-      supervisor.running.add(heard);
+      const heard = new HeardAnswer(host.info, options.seed);
+      host.running.add(heard);
       try {
         yield* answer(heard, { input, options, constraint }, choice);
       } finally {
-        supervisor.running.delete(heard);
+        host.running.delete(heard);
       }
     }
   }
@@ -58,14 +61,14 @@ export function answers(
     for (;;) {
       const { resumed } = heard;
       const asked = resumed ? { ...wanted, resumed } : wanted;
-      request = new Request(supervisor, async (to, port) => to.generate(asked, port), signal, STOP_MS);
+      request = new Request(host, { kind: 'generate', body: asked }, signal, STOP_MS);
       try {
         if (lostAt !== null && (await request.connected)) {
-          yield recovered(supervisor, performance.now() - lostAt);
+          yield recovered(host, performance.now() - lostAt);
           lostAt = null;
         }
         for (;;) {
-          const came: EngineEvent | null = (await request.take()) ?? (done || isLeft ? null : heard.stopped());
+          const came: EngineEvent | null = (await request.take()) ?? (done || left.aborted ? null : heard.stopped());
           if (!came) return; // stopped between `done` and `gpuTimes`, or left
           const event = heard.take(came);
           if (event?.type === 'done') engine.metrics = done = event.metrics;
@@ -98,15 +101,32 @@ export function answers(
   const end = made.return.bind(made);
   // By itself a generator returns after the event that it waits for, which a busy worker may never send.
   made.return = (value) => {
-    isLeft = true;
+    leaving.abort();
     request?.leave();
     return end(value);
   };
   return made;
 }
 
-function recovered({ news: message, info }: Pick<Supervisor, 'news' | 'info'>, pauseMs: number): EngineEvent {
+function recovered({ news: message, info }: Pick<EngineHost, 'news' | 'info'>, pauseMs: number): EngineEvent {
   return { type: 'recovered', message, backend: info.backend, pauseMs };
+}
+
+/** What constrains the answers. Nothing where the caller leaves or stops before the part for it has come. */
+async function constraintOf(
+  host: Parameters<typeof Constrain>[0],
+  input: GenerateInput,
+  asked: Parameters<typeof Constrain>[2],
+  left: AbortSignal,
+  signal?: AbortSignal,
+): Promise<ConstrainedRequest> {
+  if (signal?.aborted) return NO_CONSTRAINT;
+  try {
+    return await abortable(abortable(constrainedBy(host, input, asked), left), signal);
+  } catch (error) {
+    if (left.aborted || signal?.aborted) return NO_CONSTRAINT;
+    throw error;
+  }
 }
 
 async function constrainedBy(...asked: Parameters<typeof Constrain>): Promise<ConstrainedRequest> {

@@ -3,7 +3,7 @@
 import type { AnswerForm } from '../../text/answer/answer_form';
 import type { EngineInfo, GenerateInput, GenerateOptions, Tool } from '../protocol';
 
-/** What a constraint takes of a model. */
+/** The facts of a model that a constraint needs. */
 export interface Constrainable {
   readonly info: Pick<EngineInfo, 'thinking'>;
   readonly form: AnswerForm | null;

@@ -1,13 +1,15 @@
 // The page's hold on its worker: starts it, and finds out when it dies.
 
-import { type Remote, wrap } from 'comlink';
+import { type Remote, transfer, wrap } from 'comlink';
 import { VivaceError, WorkerError } from '../../errors';
+import { abortable } from '../../shared/abortable';
 import type { MissingPartError } from '../../shared/part';
 import type { AnswerForm } from '../../text/answer/answer_form';
-import { fromFailure } from '../failure';
-import type { LostMessage, PatienceMessage, WorkerApi } from '../protocol';
+import { callError, fromFailure } from '../failure';
+import type { LostMessage, PartMessage, PatienceMessage, PortMessages, WorkerApi, WorkerFailure } from '../protocol';
 import { Heartbeat } from './heartbeat';
-import { ownWholeWorker, ownWorker } from './own_worker';
+import type { HostConnection, Receiver, Sent, WorkerRequest } from './host';
+import { ownPart, ownWholeWorker, ownWorker } from './own_worker';
 import { isHidden } from './phone';
 import { trustedScriptUrl } from './script_url';
 import { wait } from './wait';
@@ -56,11 +58,11 @@ function noWorker(url: string, why: string, directive = ''): WorkerError {
 type Listener = (error: Error) => void;
 
 /** A worker and its death. A call to a dead worker never settles, so every wait also listens for the death. */
-export class Connection {
+export class Connection implements HostConnection {
   readonly worker: Remote<WorkerApi>;
   /** The reason why the worker answers no more: it died, or its GPU is lost. Null while it works, and after `close`. */
   lost: VivaceError | null = null;
-  /** Of the loaded model's answers. */
+  /** The form of the loaded model's answers. */
   form: AnswerForm | null = null;
   /** True if the worker kept conversations beside its cache when it lost its GPU. */
   hadParked = false;
@@ -99,9 +101,10 @@ export class Connection {
       (silentMs) => this.onSilence(silentMs),
     );
     const { signal } = this.over;
-    const onMessage = ({ data }: MessageEvent<Partial<LostMessage & PatienceMessage> | null>) => {
+    const onMessage = ({ data }: MessageEvent<Partial<LostMessage & PatienceMessage & PartMessage> | null>) => {
       this.hear();
       if (data?.patienceMs !== undefined) this.heartbeat.patienceMs = Math.min(data.patienceMs, MOST_PATIENCE_MS);
+      if (data?.part !== undefined) void this.handOver(data.part);
       if (data?.lost) this.hadParked = Number(data.parkedBytes) > 0;
       const error = data?.lost && fromFailure(data.lost);
       if (error instanceof VivaceError) this.lose(error);
@@ -121,7 +124,7 @@ export class Connection {
   static async open(workerUrl?: string, signal?: AbortSignal): Promise<Connection> {
     signal?.throwIfAborted();
     const isOwn = workerUrl === undefined;
-    const url = isOwn ? URL.createObjectURL(await ownWorker()) : absolute(workerUrl);
+    const url = isOwn ? URL.createObjectURL(await abortable(ownWorker(), signal)) : absolute(workerUrl);
     signal?.throwIfAborted();
     const over = new AbortController();
     try {
@@ -172,6 +175,38 @@ export class Connection {
     });
   }
 
+  /** Sends a request to the worker. The worker's death is told to `onEnd` alone. */
+  send(request: WorkerRequest, receiver: Receiver): Sent {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }: MessageEvent<PortMessages<object>>) => {
+      this.hear();
+      const failure = data.find(isFailure);
+      const messages = failure ? data.filter((message) => message !== failure) : data;
+      if (messages.length > 0) receiver.hear(messages);
+      if (failure) void this.fail(failure, receiver);
+    };
+    this.begin(request, transfer(port2, [port2])).catch((error) => receiver.fail(callError(error)));
+    const stop = () => port1.postMessage('stop');
+    const close = () => {
+      stop();
+      port1.close();
+    };
+    return { stop, close };
+  }
+
+  private async begin(request: WorkerRequest, port: MessagePort): Promise<void> {
+    const { worker } = this;
+    if (request.kind === 'generate') return worker.generate(request.body, port);
+    if (request.kind === 'embed') return worker.embed(request.body, port);
+    return worker[request.kind](port);
+  }
+
+  private async fail(failure: WorkerFailure, receiver: Receiver): Promise<void> {
+    const error = fromFailure(failure);
+    await this.explain(error);
+    receiver.fail(error);
+  }
+
   /** Calls `listener` when the worker ends, or at once if it has. Returns a function that takes the listener off. */
   onEnd(listener: Listener): () => void {
     if (this.ended) {
@@ -196,6 +231,11 @@ export class Connection {
   pause(isPaused: boolean): void {
     this.isPaused = isPaused;
     void this.worker.pause(isPaused);
+  }
+
+  private async handOver(part: string): Promise<void> {
+    const code = await ownPart(part);
+    this.thread.postMessage({ part, code });
   }
 
   /** Notes a sign of life that came by another way than the worker's own messages. */
@@ -287,6 +327,10 @@ export class Connection {
     clearTimeout(timer);
     this.close();
   }
+}
+
+function isFailure(message: object): message is WorkerFailure {
+  return 'type' in message && message.type === 'error';
 }
 
 function died(how: string): WorkerError {

@@ -11,7 +11,7 @@ export class HeardAnswer {
   private promptIds: number[] | null = null;
   private cachedTokens = 0;
   private prefillMs = 0;
-  private startedAtMs = 0;
+  private readonly askedAtMs = performance.timeOrigin + performance.now();
   private firstAtMs = 0;
   private lastAtMs = 0;
   /** True once another worker has gone on. */
@@ -89,7 +89,6 @@ export class HeardAnswer {
     if (this.isResumed) return null;
     this.promptIds = event.promptIds;
     this.cachedTokens = event.cachedTokens;
-    this.startedAtMs = performance.timeOrigin + performance.now();
     return event;
   }
 
@@ -98,7 +97,7 @@ export class HeardAnswer {
     const prefilled = (this.promptIds?.length ?? 0) - this.cachedTokens;
     const decodeMs = this.lastAtMs - this.firstAtMs;
     return {
-      ttftMs: this.ids.length > 0 ? Math.max(0, this.firstAtMs - this.startedAtMs) : null,
+      ttftMs: this.ids.length > 0 ? Math.max(0, this.firstAtMs - this.askedAtMs) : null,
       prefillMs,
       prefillTokensPerSecond: prefillMs > 0 ? (prefilled * 1000) / prefillMs : null,
       decodeTokensPerSecond: decodeMs > 0 ? (gaps.length * 1000) / decodeMs : null,

@@ -15,14 +15,14 @@ import type { Connection } from './connection';
 import { askToKeep } from './model_cache';
 import { Threads } from './threads';
 
-/** What a load needs, kept so that the model can be loaded again. */
+/** The inputs of a load, kept so that the model can be loaded again. */
 export interface LoadInput {
   location: ModelLocation;
   options: LoadOptions;
   workerUrl?: string;
   /** No threads beside the worker that loads. */
   isAlone?: boolean;
-  /** What the model ran in before it was lost. */
+  /** The arithmetic of the model before it was lost. */
   before?: ArithmeticChoice;
 }
 
@@ -90,7 +90,7 @@ export async function loadIn(
   } finally {
     if (!signal.aborted) over.abort();
     connection.isLoading = false;
-    threads.closeHashing();
+    threads.endLoad();
     signal.removeEventListener('abort', cancel);
   }
 }

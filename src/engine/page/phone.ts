@@ -5,7 +5,7 @@ interface Hints {
 }
 
 /** True on a phone, as far as the browser tells. */
-function isPhone(): boolean {
+export function isPhone(): boolean {
   const mobile = (globalThis.navigator as Hints | undefined)?.userAgentData?.mobile;
   return (
     mobile ?? Boolean(globalThis.matchMedia?.('(pointer: coarse) and (hover: none) and (max-width: 1000px)').matches)

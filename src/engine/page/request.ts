@@ -1,11 +1,7 @@
 // One request to the worker: the messages that come back through its port, in order, until the request ends.
 // The worker's death, its failures and the caller's stop all end the same inbox, so that a message costs no listener.
 
-import { type Remote, transfer } from 'comlink';
-import { callError, fromFailure } from '../failure';
-import type { PortMessages, WorkerApi, WorkerFailure } from '../protocol';
-import type { Connection } from './connection';
-import type { Supervisor } from './supervisor';
+import type { EngineHost, HostConnection, Sent, WorkerRequest } from './host';
 
 /** The last thing in the inbox: an error, or the end without one. */
 type Last = { error: unknown } | 'end';
@@ -13,14 +9,14 @@ type Last = { error: unknown } | 'end';
 export class Request<Message extends object> {
   /** Resolves when the request has a worker, or with false if it ends before. */
   readonly connected: Promise<boolean>;
-  private readonly port: MessagePort;
   private readonly inbox: Message[] = [];
   private last: Last | null = null;
   /** Resolves the `take` that waits. */
   private wake: (() => void) | null = null;
   private hasBegun = false;
   private grace: ReturnType<typeof setTimeout> | undefined;
-  private connection: Pick<Connection, 'worker' | 'onEnd' | 'hear' | 'explain' | 'lost'> | null = null;
+  private connection: HostConnection | null = null;
+  private sent: Sent | null = null;
   private connect: (isThere: boolean) => void = () => {};
   private endWait: () => void = () => {};
   private ignoreDeath: () => void = () => {};
@@ -30,13 +26,11 @@ export class Request<Message extends object> {
    * after `graceMs` when the worker has begun, so that its last messages arrive, else at once.
    */
   constructor(
-    engine: Pick<Supervisor, 'whenReady'>,
-    send: (worker: Remote<WorkerApi>, port: MessagePort) => Promise<void>,
+    engine: Pick<EngineHost, 'whenReady'>,
+    asked: WorkerRequest,
     private readonly signal?: AbortSignal,
     private readonly graceMs = 0,
   ) {
-    const { port1, port2 } = new MessageChannel();
-    this.port = port1;
     this.connected = new Promise((resolve) => {
       this.connect = resolve;
     });
@@ -44,14 +38,13 @@ export class Request<Message extends object> {
       this.end('end');
       return;
     }
-    port1.onmessage = this.onMessages;
     signal?.addEventListener('abort', this.onAbort);
     const fail = (error: unknown) => this.end({ error });
-    const begin = (connection: Connection) => {
+    const begin = (connection: HostConnection) => {
       this.connection = connection;
       this.connect(true);
       this.ignoreDeath = connection.onEnd(fail);
-      send(connection.worker, transfer(port2, [port2])).catch((error) => fail(callError(error)));
+      if (!this.last) this.sent = connection.send(asked, { hear: this.onMessages, fail });
     };
     this.endWait = engine.whenReady({ begin, fail });
   }
@@ -83,28 +76,17 @@ export class Request<Message extends object> {
     this.ignoreDeath();
     this.signal?.removeEventListener('abort', this.onAbort);
     clearTimeout(this.grace);
-    this.port.postMessage('stop');
-    this.port.close();
+    this.sent?.close();
   }
 
-  private readonly onMessages = ({ data }: MessageEvent<PortMessages<Message>>) => {
-    this.hasBegun ||= data.some((message: object) => !('type' in message && message.type === 'queued'));
-    this.connection?.hear();
-    for (const message of data) {
-      if (isFailure(message)) void this.fail(message);
-      else if (this.last === null) this.inbox.push(message);
-    }
+  private readonly onMessages = (messages: readonly object[]) => {
+    this.hasBegun ||= messages.some((message) => !('type' in message && message.type === 'queued'));
+    if (this.last === null) this.inbox.push(...(messages as readonly Message[]));
     this.wake?.();
   };
 
-  private async fail(failure: WorkerFailure): Promise<void> {
-    const error = fromFailure(failure);
-    await this.connection?.explain(error);
-    this.end({ error });
-  }
-
   private readonly onAbort = () => {
-    this.port.postMessage('stop');
+    this.sent?.stop();
     if (this.hasBegun && this.graceMs > 0) this.grace = setTimeout(() => this.end('end'), this.graceMs);
     else this.end('end');
   };
@@ -114,8 +96,4 @@ export class Request<Message extends object> {
     this.connect(false);
     this.wake?.();
   }
-}
-
-function isFailure(message: object): message is WorkerFailure {
-  return 'type' in message && message.type === 'error';
 }

@@ -44,7 +44,7 @@ export interface RunHeard {
   text: string;
   /** The events of thinking and of calls. */
   parts: readonly AnswerPart[];
-  /** Those of the tokens, if asked for. */
+  /** The log probabilities of the tokens, if asked for. */
   logprobs?: readonly (TokenEvent['logprobs'] | null)[];
   /** Default: none. */
   recoveries?: readonly Recovery[];

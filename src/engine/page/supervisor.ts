@@ -4,8 +4,17 @@
 import { VivaceError, WorkerError } from '../../errors';
 import type { AnswerForm } from '../../text/answer/answer_form';
 import type { Health } from '../health';
-import type { EngineInfo, LoadOptions, LoadProgress, Warning } from '../protocol';
+import type {
+  EngineInfo,
+  GenerateInput,
+  GenerateOptions,
+  LoadOptions,
+  LoadProgress,
+  TokenizeResult,
+  Warning,
+} from '../protocol';
 import { Connection } from './connection';
+import type { EngineHost, Waiting } from './host';
 import { type LoadInput, loadIn } from './loading';
 import { isHidden, onPhoneHidden } from './phone';
 import { ThreadLost } from './threads';
@@ -46,26 +55,16 @@ const SPARED: Warning = {
 /** The end of a worker on the CPU, because another has the model on the GPU. */
 export const MOVED = new WorkerError('The GPU is back, and the model has moved there. Call again.');
 
-interface Waiting {
-  begin(connection: Connection): void;
-  fail(error: Error): void;
-}
-
 type OnProgress = (progress: LoadProgress) => unknown;
 
-export class Supervisor {
-  /** The model as loaded last. */
+export class Supervisor implements EngineHost {
   info!: EngineInfo;
-  /** The form of the model's answers. */
   form: AnswerForm | null = null;
   health: Health = { state: 'well' };
-  /** The reason why the engine answers no more. */
   lost: VivaceError | null = null;
   readonly whenLost: Promise<VivaceError>;
-  /** The last recovery in words. */
   news = '';
   readonly listeners = new Set<(health: Health) => void>();
-  /** The answers that run, with the numbers of their ids. */
   readonly running = new Set<{ readonly length: number }>();
   /** Null while it recovers. */
   private connection: Connection | null = null;
@@ -120,10 +119,6 @@ export class Supervisor {
     return made;
   }
 
-  /**
-   * Begins with the connection: at once, or when the engine has recovered. Fails with the reason why none comes.
-   * Returns a function that ends the wait.
-   */
   whenReady(waiting: Waiting): () => void {
     const { signal } = this.over;
     if (this.connection) waiting.begin(this.connection);
@@ -132,12 +127,14 @@ export class Supervisor {
     return () => void this.waiting.delete(waiting);
   }
 
-  /** Asks the worker, and after a recovery again. @throws `lost`, or the error of an unloaded engine */
-  async call<T>(ask: (connection: Connection) => Promise<T>): Promise<T> {
+  /** Asks the worker, and after a recovery again. */
+  async tokenize(input: GenerateInput, thinking: GenerateOptions['thinking']): Promise<TokenizeResult> {
     for (;;) {
-      const connection = await new Promise<Connection>((begin, fail) => void this.whenReady({ begin, fail }));
+      await new Promise<unknown>((begin, fail) => void this.whenReady({ begin, fail }));
+      const { connection } = this;
+      if (!connection) continue;
       try {
-        return await connection.alive(ask(connection));
+        return await connection.alive(connection.worker.tokenize(input, thinking) as Promise<TokenizeResult>);
       } catch (error) {
         if (error !== connection.lost) throw error;
       }
@@ -208,7 +205,7 @@ export class Supervisor {
     if (this.isBanned) options.backend = 'cpu';
     if (options.cache === 'check' && this.losses.length > 0) options.cache = true; // the version that runs
     // Answers go on with the arithmetic that they began with.
-    const before = this.info?.arithmetic;
+    const before = this.info?.arithmetic ?? input.before;
     return loadIn(connection, { ...input, options, isAlone: loadsAlone, before }, onProgress, signal);
   }
 

@@ -10,9 +10,11 @@ export class ThreadLost extends Error {}
 /** The helping workers of one load. Each starts when it is asked for. */
 export class Threads {
   private hashing: Promise<Connection> | null = null;
-  /** With what closes them, which is no death. */
+  /** Open threads with the functions that close them. A closed thread is not a dead one. */
   private readonly open = new Map<Connection, () => void>();
   private readonly loading = { isOver: false };
+  /** False once the load is over, which then hears of no thread that has started. */
+  private takesThreads = true;
   private lose: (error: unknown) => void = () => {};
   /** Rejects when one of them dies. */
   readonly lost = new Promise<never>((_, reject) => {
@@ -42,6 +44,10 @@ export class Threads {
         await connection.alive(connection.worker.hash(transfer(port, [port])));
       } else {
         const connection = await this.connect();
+        if (!this.takesThreads) {
+          this.close(connection);
+          return false;
+        }
         const done = connection.alive(connection.worker.pieces(transfer(port, [port])));
         done.catch(() => {}).finally(() => this.close(connection));
       }
@@ -67,8 +73,9 @@ export class Threads {
     this.open.delete(connection);
   }
 
-  /** The load is over, but pieces may still be written. */
-  closeHashing(): void {
+  /** The load is over. Pieces may still be written in the threads that it has. */
+  endLoad(): void {
+    this.takesThreads = false;
     this.hashing?.then(
       (connection) => this.close(connection),
       () => {},

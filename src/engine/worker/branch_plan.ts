@@ -1,6 +1,8 @@
 // Decides, before a prompt runs, where its beginning comes from: from the live cache or from a parked branch. And what
 // happens to the branch that loses the live cache: whether it is parked, and what is given up for it. Pure.
 
+import { mostThatFit } from '../../shared/most_that_fit';
+
 /** Fewer tokens than these are prefilled again sooner than they are copied. */
 export const LEAST_TOKENS = 16;
 /** Shorter prompts are not stored: they are computed again. */
@@ -15,12 +17,21 @@ export interface Branch {
   readonly systemTokens: number;
   /** Larger for a later use. */
   readonly usedAt: number;
+  /** The fewest leading tokens that it can give, none aside. */
+  readonly least: number;
 }
 
-/** The branch in the cache. Of its ids the first `keep` may begin a later prompt. */
+/** Bytes for branches, and those that a branch of so many tokens takes. */
+export interface Budget {
+  readonly bytes: number;
+  bytesOf(tokens: number): number;
+}
+
+/** The branch in the cache. Of its ids the first `keep` may begin a later prompt, but no fewer than `least`. */
 interface LiveBranch {
   readonly ids: ArrayLike<number>;
   readonly keep: number;
+  readonly least: number;
 }
 
 export interface Plan<B extends Branch> {
@@ -44,8 +55,14 @@ export function sharedPrefix(a: ArrayLike<number>, b: ArrayLike<number>, most = 
   return n;
 }
 
+/** The leading ids of a prompt that a branch can give. */
+function given(branch: Pick<LiveBranch, 'ids' | 'least'>, wanted: ArrayLike<number>, most: number): number {
+  const shared = sharedPrefix(branch.ids, wanted, most);
+  return shared < branch.least ? 0 : shared;
+}
+
 /**
- * The plan for a prompt of ids `wanted`. Between two plans the parked branches take at most `budgetTokens`; while a
+ * The plan for a prompt of ids `wanted`. Between two plans the parked branches take at most `budget`; while a
  * plan is carried out, the branch that is parked comes on top. The prompt's last token always runs: its logits give
  * the first token.
  */
@@ -53,10 +70,10 @@ export function planBranches<B extends Branch>(
   live: LiveBranch,
   parked: readonly B[],
   wanted: ArrayLike<number>,
-  budgetTokens: number,
+  budget: Budget,
 ): Plan<B> {
   const most = wanted.length - 1;
-  const inLive = sharedPrefix(live.ids, wanted, most);
+  const inLive = given(live, wanted, most);
   const { best, shared } = longest(parked, wanted, most);
   const from = best && shared - inLive >= LEAST_TOKENS ? best : null;
   const plan: Plan<B> = { cached: from ? shared : inLive, from, drop: [], shrink: [], park: 0, release: [] };
@@ -65,13 +82,15 @@ export function planBranches<B extends Branch>(
   plan.release = parked.filter(isHeld);
   const kept = parked.filter((branch) => !isHeld(branch));
 
-  const ids = Array.prototype.slice.call(live.ids, 0, Math.min(live.keep, budgetTokens)) as number[];
+  const { bytes, bytesOf } = budget;
+  const room = mostThatFit(Math.min(live.keep, live.ids.length), (tokens) => bytesOf(tokens) <= bytes);
+  const ids = Array.prototype.slice.call(live.ids, 0, room) as number[];
   const held = Math.max(sharedPrefix(ids, wanted), ...kept.map((branch) => sharedPrefix(ids, branch.ids)));
-  if (ids.length - held < LEAST_TOKENS) return plan;
+  if (ids.length - held < LEAST_TOKENS || ids.length < live.least) return plan;
   plan.park = ids.length;
   plan.drop = kept.filter((branch) => branch !== from && sharedPrefix(branch.ids, ids) === branch.ids.length);
   const rest = kept.filter((branch) => !plan.drop.includes(branch));
-  makeRoom(plan, rest, [wanted, ids], budgetTokens - ids.length);
+  makeRoom(plan, rest, [wanted, ids], { bytes: bytes - bytesOf(ids.length), bytesOf });
   return plan;
 }
 
@@ -79,7 +98,7 @@ function longest<B extends Branch>(parked: readonly B[], wanted: ArrayLike<numbe
   let best: B | null = null;
   let shared = 0;
   for (const branch of parked) {
-    const n = sharedPrefix(branch.ids, wanted, most);
+    const n = given(branch, wanted, most);
     if (n < shared || (n === shared && branch.usedAt < (best?.usedAt ?? 0))) continue;
     best = branch;
     shared = n;
@@ -88,16 +107,16 @@ function longest<B extends Branch>(parked: readonly B[], wanted: ArrayLike<numbe
 }
 
 /**
- * Gives up the least recently used branches until the rest take `room` tokens. `others` will be in the cache or parked.
+ * Gives up the least recently used branches until the rest fit `budget`. `others` will be in the cache or parked.
  */
 function makeRoom<B extends Branch>(
   plan: Plan<B>,
   parked: readonly B[],
   others: readonly ArrayLike<number>[],
-  room: number,
+  { bytes, bytesOf }: Budget,
 ): void {
   const left = new Map(parked.map((branch) => [branch, branch.ids]));
-  const isFull = () => [...left.values()].reduce((sum, { length }) => sum + length, 0) > room;
+  const isFull = () => [...left.values()].reduce((sum, { length }) => sum + bytesOf(length), 0) > bytes;
   while (left.size > 0 && (isFull() || left.size >= MOST_BRANCHES)) {
     const victim = firstToGo(left, others);
     const { ids, systemTokens } = victim;
@@ -129,8 +148,8 @@ function isOnlySystemPrompt<B extends Branch>(
   left: ReadonlyMap<B, Uint32Array>,
   others: readonly ArrayLike<number>[],
 ): boolean {
-  const { ids, systemTokens } = branch;
-  if (systemTokens < LEAST_TOKENS || systemTokens >= ids.length) return false;
+  const { ids, systemTokens, least } = branch;
+  if (systemTokens < least || systemTokens < LEAST_TOKENS || systemTokens >= ids.length) return false;
   return heldBeside(branch, left, others) < systemTokens;
 }
 

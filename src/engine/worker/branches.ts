@@ -1,6 +1,7 @@
 // The branches of one model: the conversation in the cache, and copies of others beside it. Carries out what
 // branch_plan decides, and says what a prompt found again, or why it did not.
 
+import { mostThatFit } from '../../shared/most_that_fit';
 import type { Tokenizer } from '../../text/tokenizer';
 import type { ParkedKv, Parking } from '../backend/backend';
 import type { CacheReport } from '../protocol';
@@ -25,7 +26,7 @@ export interface Aside {
 const MORE_ROOM = 256;
 const MORE_SHARE = 1 / 4;
 
-/** Why a branch is gone. */
+/** The reason why a branch is gone. */
 type Loss = Extract<CacheReport, 'evicted' | 'refused' | 'cleared'>;
 
 /** Lost branches that are remembered, so that a prompt that would have found one says why it did not. */
@@ -38,7 +39,7 @@ interface Cached {
 
 export class Branches {
   private parked: ParkedBranch[] = [];
-  /** Of requests that run. They are never given up, and count in the budget. */
+  /** The branches of running requests. They are never given up, and count in the budget. */
   private readonly asides = new Set<Aside>();
   private lost: { ids: Uint32Array; why: Loss }[] = [];
   /** Leading tokens of the cache that are the template's and the system prompt. Called when they are parked. */
@@ -46,27 +47,25 @@ export class Branches {
   /** Leading tokens of the cache that a later prompt may begin with. */
   private most = Number.POSITIVE_INFINITY;
   private uses = 0;
-  private readonly budgetTokens: number;
 
   constructor(
     private readonly parking: Parking,
-    budgetBytes: number,
-  ) {
-    this.budgetTokens = Math.floor(budgetBytes / parking.bytesPerToken);
-  }
+    private readonly budgetBytes: number,
+  ) {}
 
   /** Conversations beside the cache, and their bytes. */
   get held(): { branches: number; bytes: number } {
-    const tokens = this.parkedTokens + this.asideTokens;
-    return { branches: this.parked.length + this.asides.size, bytes: tokens * this.parking.bytesPerToken };
+    return { branches: this.parked.length + this.asides.size, bytes: this.parkedBytes + this.asideBytes };
   }
 
-  private get parkedTokens(): number {
-    return this.parked.reduce((sum, { ids }) => sum + ids.length, 0);
+  private readonly bytesOf = (tokens: number) => this.parking.bytesOf(tokens);
+
+  private get parkedBytes(): number {
+    return this.parked.reduce((sum, { ids }) => sum + this.bytesOf(ids.length), 0);
   }
 
-  private get asideTokens(): number {
-    return [...this.asides].reduce((sum, { room }) => sum + room, 0);
+  private get asideBytes(): number {
+    return [...this.asides].reduce((sum, { room }) => sum + this.bytesOf(room), 0);
   }
 
   /**
@@ -78,8 +77,11 @@ export class Branches {
     wanted: Uint32Array,
     systemTokens = () => 0,
   ): Promise<{ cached: number; report: CacheReport }> {
-    const live = { ids: session.cachedIds, keep: this.most };
-    const plan = planBranches(live, this.parked, wanted, this.budgetTokens - this.asideTokens);
+    const live = { ids: session.cachedIds, keep: this.most, least: this.parking.least };
+    const plan = planBranches(live, this.parked, wanted, {
+      bytes: this.budgetBytes - this.asideBytes,
+      bytesOf: this.bytesOf,
+    });
     const isParked = plan.park > 0 && (await this.park(live.ids, plan.park));
     if (isParked) {
       for (const branch of plan.drop) this.lose(branch, 'evicted');
@@ -136,11 +138,12 @@ export class Branches {
 
   private async newAside(tokens: number, former: Aside | null): Promise<Aside | null> {
     if (former) this.drop(former);
-    const free = this.budgetTokens - this.asideTokens;
-    if (tokens > free) return null;
-    const room = tokens + Math.min(MORE_ROOM, Math.floor(MORE_SHARE * (free - tokens)));
+    const free = this.budgetBytes - this.asideBytes;
+    if (this.bytesOf(tokens) > free) return null;
+    const more = mostThatFit(MORE_ROOM / MORE_SHARE, (more) => this.bytesOf(tokens + more) <= free);
+    const room = tokens + Math.floor(MORE_SHARE * more);
     const oldest = [...this.parked].sort((a, b) => a.usedAt - b.usedAt);
-    for (const branch of oldest) if (this.parkedTokens + room > free) this.lose(branch, 'evicted');
+    for (const branch of oldest) if (this.parkedBytes + this.bytesOf(room) > free) this.lose(branch, 'evicted');
     const kv =
       (await this.parking.park(tokens, room)) ?? (this.giveUp() ? await this.parking.park(tokens, room) : null);
     if (!kv) return null;
@@ -184,13 +187,14 @@ export class Branches {
   /** Returns false where memory is refused: no other branch is given up for one that there is no memory for. */
   private async park(liveIds: readonly number[], tokens: number): Promise<boolean> {
     const ids = Uint32Array.from(liveIds.slice(0, tokens));
+    const { least } = this.parking;
     const kv = await this.parking.park(tokens);
     if (!kv) {
       this.remember(ids, 'refused');
       return false;
     }
     const systemTokens = Math.min(tokens, this.systemTokens());
-    this.parked.push({ kv, ids, systemTokens, usedAt: ++this.uses });
+    this.parked.push({ kv, ids, systemTokens, least, usedAt: ++this.uses });
     return true;
   }
 
@@ -218,7 +222,7 @@ export class Branches {
     this.lost = [...this.lost.slice(1 - MOST_LOST), { ids, why }];
   }
 
-  /** What a prompt found, or why it found no more. */
+  /** The find of a prompt, or the reason why it found no more. */
   private report(cached: number, isParked: boolean, wanted: Uint32Array): CacheReport {
     const isBegun = cached > 0 && cached >= Math.min(LEAST_TOKENS, wanted.length - 1); // more than the template's own
     let found: CacheReport = isParked ? 'parked' : isBegun ? 'live' : 'new';

@@ -178,7 +178,7 @@ async function obeying({ automaton, onlyCalls }: AskedConstraint): Promise<Obey>
   };
 }
 
-/** What a request needs that a plain answer does not. */
+/** The parts of a request that a plain answer does without. */
 interface Parts {
   obey?: Obey;
   readCalls?: ReadCalls;

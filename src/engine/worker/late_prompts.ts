@@ -17,7 +17,7 @@ type Note = Parameters<StoredPrompts['note']>;
 
 export class LatePrompts implements Prompts {
   private opened: Promise<Prompts | null> | null = null;
-  /** What the part does not know yet. */
+  /** The news that the part has not heard yet. */
   private noted: Note | null = null;
 
   /** @param open brings the part. Null where it did not come: the next call tries again. */
@@ -65,7 +65,7 @@ export function latePrompts(made: LoadedModel): LatePrompts | undefined {
   if (!made.stored || !kvBytes || !parking) return undefined;
   return new LatePrompts(hasPrompts(), async () => {
     const { storedPrompts } = await arrived(import('./stored_prompts'));
-    return storedPrompts(made) ?? null;
+    return storedPrompts(made);
   });
 }
 

@@ -18,7 +18,7 @@ interface Asked extends Pick<Prompt, 'chat'> {
 interface Taken {
   /** Leading ids that are in the cache. */
   cached: number;
-  /** Those of them that come from storage. */
+  /** The reused tokens that come from storage. */
   stored: number;
   report: CacheReport;
 }

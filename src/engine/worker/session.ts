@@ -20,6 +20,6 @@ export interface Session extends ReadyModel {
   /** A failure or a step that gave up after the `done` of the last answer, for the next request to report. */
   failure?: { error: unknown };
   gaveUp?: string | null;
-  /** Of constrained answers, from the first one on. */
+  /** The tokens of the vocabulary. Made by the first constrained answer. */
   vocabulary?: Vocabulary;
 }

@@ -34,7 +34,7 @@ interface Sources {
   model: Promise<Model | null>;
   kv: KvBytes;
   bytesPerToken: number;
-  /** What a later load shall find: the system prompt, or all that the cache holds. */
+  /** The tokens for a later load: those of the system prompt, or all that the cache holds. */
   keeps: 'system' | 'all';
   /** Tests take short prompts and pieces. */
   leastStored?: number;
@@ -54,7 +54,7 @@ export class StoredPrompts {
   /** Milliseconds for the tokens of a piece: to compute, and to read. Null until measured. */
   private computeMs: number | null = null;
   private readMs: number | null = null;
-  /** What a later load will want: the ids of the newest prompt, and how many of them. */
+  /** The ids of the newest prompt for a later load, and how many of them it will want. */
   private wanted: { ids: readonly number[]; count: () => number } | null = null;
   private tries = 0;
   /** True once the browser refused a write. */
@@ -185,10 +185,11 @@ export class StoredPrompts {
   }
 }
 
-/** Absent where the model or its options keep none. */
-export function storedPrompts({ session, stored }: LoadedModel): StoredPrompts | undefined {
-  const { kvBytes: kv, parking } = session.backend;
-  if (!stored || !kv || !parking) return undefined;
+/** Null where the model or its options keep none. */
+export async function storedPrompts({ session, stored }: LoadedModel): Promise<StoredPrompts | null> {
+  const { parking } = session.backend;
+  const kv = await session.backend.kvBytes?.();
+  if (!stored || !kv || !parking) return null;
   return new StoredPrompts({ store: openPrompts(), ...stored, kv, bytesPerToken: parking.bytesPerToken });
 }
 

@@ -90,7 +90,7 @@ export class Turns {
     this.next();
   }
 
-  /** Who could run now if the holder gave way: those without their turn, and the next one that has not begun. */
+  /** The requests that could run if the holder gave way: those without a turn, and the next one that has not begun. */
   private ready(): Turn[] {
     const others = [...this.begun].filter((turn) => turn !== this.holder);
     const first = this.waiting.find(({ asked }) => !asked.stopped());

@@ -16,7 +16,7 @@ export interface AskedAnswer {
   readonly isFree: (tool: ToolForm) => boolean;
   /** The prompt holds the beginning of a call. */
   readonly isForced: boolean;
-  /** What the answer is where it is no call. Null: any text. */
+  /** The grammar of an answer without calls. Null: any text. */
   readonly document: Grammar | null;
 }
 
@@ -41,7 +41,7 @@ export function answerGrammar(asked: AskedAnswer, fuel: Fuel): AnswerGrammar {
   return { grammar: book.grammar(), warnings: [...warnings] };
 }
 
-/** What stands behind the name of a tool, up to the end of its call. */
+/** The text behind the name of a tool, up to the end of its call. */
 function toolNode(context: ArgumentsContext, tool: ToolForm, isFree: boolean): Node {
   const written = isFree ? anyArguments(context) : argumentsNode(context, tool);
   return sequence(written, syntaxNode(context.calls.end, context.controls));
@@ -68,7 +68,7 @@ class CallNodes {
     return calls.next === null ? last : sequence(repeat(sequence(this.between, this.call), 0, null), last);
   }
 
-  /** What stands between two calls. */
+  /** The text between two calls. */
   get between(): Node {
     const { calls, controls } = this.context;
     return syntaxNode(calls.next ?? '', controls);
@@ -80,7 +80,7 @@ class CallNodes {
     return sequence(spelled(calls.begin.split(ID)[0], controls), this.head, this.call, this.rest);
   }
 
-  /** What `begin` has behind its first id. */
+  /** The text of `begin` behind its first id. */
   private get head(): Node {
     const { calls, controls } = this.context;
     return syntaxNode(calls.begin.slice(calls.begin.split(ID)[0].length), controls);

@@ -5,13 +5,13 @@ import type { RuleBook } from '../rule_book';
 import type { JsonText } from './json_text';
 import type { Place } from './keywords';
 
-/** What the parts of the compiler ask for. */
+/** The services that the parts of the compiler share. */
 export interface SchemaContext {
   readonly book: RuleBook;
   readonly text: JsonText;
   /** Write also what the schema allows without naming it. */
   readonly isOpen: boolean;
-  /** What a subschema writes. */
+  /** The grammar of a subschema. */
   node(schema: unknown, place: Place): Node;
   /** The same as a rule, for what is written more than once. */
   ruleOf(schema: unknown, place: Place): Node;

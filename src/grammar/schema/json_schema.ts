@@ -49,7 +49,7 @@ export function schemaGrammar(
 }
 
 /**
- * What a schema writes, as a rule of a book that has others. All rules of a book have one layout.
+ * Adds the documents of a schema to a book as a rule. All rules of a book have one layout.
  * @throws as schemaGrammar
  */
 export function schemaRule(
@@ -69,7 +69,7 @@ export function jsonObjectGrammar(layout: Layout = 'free'): Grammar {
   return book.grammar();
 }
 
-/** What a subschema takes beside its rules. */
+/** The cost of a subschema beside its rules. */
 const WORK_PER_SCHEMA = 100;
 
 class Compiler implements SchemaContext {

@@ -17,8 +17,8 @@ import {
 import type { RuleBook } from '../rule_book';
 
 /**
- * What stands between the parts: `line` writes all in one line, with one space after a colon and a comma. `free` lets
- * the model break lines and indent, with at most two line breaks and 32 spaces at a time.
+ * The white space between the parts. `line` writes all in one line, with one space after a colon and a comma. `free`
+ * lets the model break lines and indent, with at most two line breaks and 32 spaces at a time.
  */
 export type Layout = 'free' | 'line';
 

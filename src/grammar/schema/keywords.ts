@@ -5,7 +5,7 @@ import type { JsonObject } from '../../shared/json_object';
 import { type Reason, why } from '../../shared/why';
 import { shown } from '../shown';
 
-/** Where a subschema stands. */
+/** The place of a subschema. */
 export interface Place {
   /** A JSON pointer, from `#`. */
   readonly path: string;

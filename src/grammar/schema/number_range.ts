@@ -72,7 +72,7 @@ function digitsBetween(whole: number, low: string, high: string): Node {
   return at >= whole && /^0*$/.test(low) ? optional(pointed) : pointed;
 }
 
-/** What is left of a bound behind its first digit. Empty where every digit keeps it. */
+/** The rest of a bound behind its first digit. Empty where every digit keeps it. */
 function beyond(bound: string, free: '0' | '9'): string {
   const rest = bound.slice(1);
   return rest === free.repeat(rest.length) ? '' : rest;

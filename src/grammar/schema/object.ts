@@ -10,7 +10,7 @@ import type { SchemaContext } from './context';
 import { QUOTE } from './json_text';
 import { isNot, type Place, refuse } from './keywords';
 
-/** What a letter takes that has to be told from all others. */
+/** The cost of a letter that must be told from all others. */
 const WORK_PER_LETTER = 100;
 
 /** Longest key that an open object has to tell from others, in code points. */

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../shared/json_object';
 import { why } from '../../shared/why';
 import { shown } from '../shown';
 
-/** What a reference names, and its pointer in one spelling. */
+/** The target of a reference, and its pointer in one spelling. */
 export function resolve(root: unknown, reference: unknown, path: string): { path: string; schema: unknown } {
   const parts = typeof reference === 'string' ? partsOf(reference) : null;
   let schema = root;

@@ -14,7 +14,7 @@ import { countOf, isNot, type Place, refuse } from './keywords';
 import { type Bound, numberBetween } from './number_range';
 import { FORMATS } from './string_formats';
 
-/** What the digits of a number between bounds take. */
+/** The cost of the digits of a number between bounds. */
 const WORK_PER_RANGE = 10_000;
 
 const LENGTHS = ['minLength', 'maxLength'] as const;

@@ -111,7 +111,7 @@ export function bySize(sizes: readonly { most: number; linear: Linear }[]): Line
 
 /** The parts of a linear that depend on its kernel. */
 export interface LinearCore {
-  /** Behind the epilogue's label. */
+  /** The end of the label, after the epilogue's name. */
   name: string;
   /** Between the format of the weights and the epilogue. */
   wgsl: readonly string[];
@@ -119,7 +119,7 @@ export interface LinearCore {
   grid(part: RowRange, nTokens: number): Grid;
   /** Tokens of a pass that the kernel multiplies. */
   tokens(nTokens: number): number;
-  /** Behind those of the epilogue. */
+  /** The last bindings, after the epilogue's. */
   bindings?: readonly BindingKind[];
   subgroups?: boolean;
 }

@@ -108,6 +108,11 @@ export interface WeightRun {
   parts: readonly WeightPart[];
 }
 
+/** True if the format's scales are read as vec4<u32>. */
+export function readsScaleQuads(format: IntegerFormat): boolean {
+  return WEIGHT_FORMATS[format].scales?.words === 4;
+}
+
 /** The parts of a matrix, in order. A matrix of one format is one run. */
 export function formatRuns({ parts }: WeightMatrix): WeightRun[] {
   const runs: { format: WeightFormat; parts: WeightPart[] }[] = [];

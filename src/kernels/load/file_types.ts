@@ -74,3 +74,12 @@ export function fileRowBytes(type: FileType, cols: number): number {
   const { blockElements, blockBytes } = FILE_TYPES[type];
   return (cols / blockElements) * blockBytes;
 }
+
+/** The formats that a load can quantize a matrix to. */
+export type QuantizedFormat = Extract<WeightFormat, 'q8' | 'q4'>;
+/** The formats that it can quantize from. */
+export type PlainFormat = Extract<WeightFormat, 'f32' | 'f16' | 'bf16'>;
+
+export function isPlain(format: WeightFormat): format is PlainFormat {
+  return format === 'f32' || format === 'f16' || format === 'bf16';
+}

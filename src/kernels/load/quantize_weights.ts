@@ -1,19 +1,11 @@
-// Quantizes rows of f32, f16 or bf16 to q8 or q4 on the GPU, bit for bit as the reference does.
+// Quantizes rows of f32, f16 or bf16 to q8 or q4 on the GPU, bit for bit as the reference does. A part that comes with
+// the first matrix that a load quantizes.
 
 import chunkRows from '../../../shaders/load/chunk_rows.wgsl?raw';
 import wgsl from '../../../shaders/load/quantize_weights.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { createKernel, type Kernel } from '../../gpu/kernel';
-import type { WeightFormat } from '../linear/weight_format';
-
-/** The formats that a load can quantize a matrix to. */
-export type QuantizedFormat = Extract<WeightFormat, 'q8' | 'q4'>;
-/** The formats that it can quantize from. */
-export type PlainFormat = Extract<WeightFormat, 'f32' | 'f16' | 'bf16'>;
-
-export function isPlain(format: WeightFormat): format is PlainFormat {
-  return format === 'f32' || format === 'f16' || format === 'bf16';
-}
+import type { PlainFormat, QuantizedFormat } from './file_types';
 
 /** `blocks`: of 32 values, a row. Binds the chunk, its bytes, weights, scales, as repack does. */
 export function createQuantizeWeights(

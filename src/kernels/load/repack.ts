@@ -5,9 +5,9 @@ import wgsl from '../../../shaders/load/repack.wgsl?raw';
 import { GpuProgramError } from '../../errors';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../../gpu/device';
 import { CommandList, createKernel, type Kernel } from '../../gpu/kernel';
+import { arrived } from '../../shared/part';
 import { BLOCK, type WeightFormat, type WeightMatrix, type WeightPart } from '../linear/weight_format';
-import { FILE_TYPES, type FileType } from './file_types';
-import { createQuantizeWeights, isPlain } from './quantize_weights';
+import { FILE_TYPES, type FileType, isPlain } from './file_types';
 
 /** The destination of the rows in a chunk of file bytes. */
 export interface RepackTarget {
@@ -89,9 +89,12 @@ export class Repacker {
  * The kernel that turns rows of `blocks` blocks of a file's type into a format: moved as they are, or quantized. Binds
  * the chunk, its bytes, weights and scales.
  */
-export function createRepack(gpu: Gpu, stored: FileType, format: WeightFormat, blocks: number): Promise<Kernel> {
+export async function createRepack(gpu: Gpu, stored: FileType, format: WeightFormat, blocks: number): Promise<Kernel> {
   const { format: kept, blockBytes, wgsl: moveBlock, constants } = FILE_TYPES[stored];
-  if (isPlain(kept) && (format === 'q8' || format === 'q4')) return createQuantizeWeights(gpu, kept, format, blocks);
+  if (isPlain(kept) && (format === 'q8' || format === 'q4')) {
+    const { createQuantizeWeights } = await arrived(import('./quantize_weights'));
+    return createQuantizeWeights(gpu, kept, format, blocks);
+  }
   if (kept !== format) throw new GpuProgramError('kernels/repack', `cannot turn ${stored} into ${format}`);
   return createKernel(gpu, {
     label: 'kernels/repack',

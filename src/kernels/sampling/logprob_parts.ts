@@ -5,24 +5,12 @@ import logprobPart from '../../../shaders/sampling/logprob_part.wgsl?raw';
 import wgsl from '../../../shaders/sampling/logprob_parts.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel } from '../../gpu/kernel';
+import { countParts } from './sample';
 
 export interface LogprobParts {
   /** logits (logitsBytes), their maxima (maximaBytes), a copy of each, parts (partsBytes). */
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
   record(list: CommandList, group: GPUBindGroup): void;
-}
-
-/** Logits of one part. */
-const PART = 1024;
-
-/** Parts of a vocabulary. */
-export function countParts(vocabSize: number): number {
-  return Math.ceil(vocabSize / PART);
-}
-
-/** Bytes of `parts`: a key and a sum for every 1,024 logits. */
-export function partsBytes(vocabSize: number): number {
-  return 8 * countParts(vocabSize);
 }
 
 /** Sums exp(logit) in parts, and keeps the logits and maxima that biases and penalties are about to change. */

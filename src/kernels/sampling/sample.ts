@@ -10,7 +10,6 @@ import sampling from '../../../shaders/sampling/sampling.wgsl?raw';
 import thresholds from '../../../shaders/sampling/thresholds.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel } from '../../gpu/kernel';
-import { countParts } from './logprob_parts';
 
 export interface Sample {
   /**
@@ -20,6 +19,19 @@ export interface Sample {
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
   /** @param parts also writes the parts of log softmax */
   record(list: CommandList, group: GPUBindGroup, parts?: boolean): void;
+}
+
+/** Logits of one part of log softmax. */
+const PART = 1024;
+
+/** Parts of a vocabulary. */
+export function countParts(vocabSize: number): number {
+  return Math.ceil(vocabSize / PART);
+}
+
+/** Bytes of the parts: a key and a sum for every 1,024 logits. */
+export function partsBytes(vocabSize: number): number {
+  return 8 * countParts(vocabSize);
 }
 
 /** Writes the next token to tokens[position + nTokens]. */

@@ -17,12 +17,11 @@ import xBlocks from '../../../shaders/step/x_blocks.wgsl?raw';
 import type { BufferRange } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, type Constant, createKernel, type Kernel } from '../../gpu/kernel';
-import { type IntegerFormat, ZERO_BELOW } from '../linear/weight_format';
+import { type IntegerFormat, readsScaleQuads, ZERO_BELOW } from '../linear/weight_format';
 import {
   mostRowParts,
   planStep,
   qkvRows,
-  readsScaleQuads,
   type StepFormats,
   type StepLaunch,
   type StepPlan,

@@ -1,7 +1,7 @@
 // The plan of a fused step: which rows, blocks and words each workgroup has. Pure arithmetic on the shape.
 
 import { type Reason, why } from '../../shared/why';
-import { BLOCK, type IntegerFormat, WEIGHT_FORMATS } from '../linear/weight_format';
+import { BLOCK, type IntegerFormat } from '../linear/weight_format';
 
 /** Sizes of a model whose layers are all alike, but for the formats of their weights. */
 export interface StepShape {
@@ -32,11 +32,6 @@ export interface StepShape {
 export interface FormatRows {
   format: IntegerFormat;
   rows: number;
-}
-
-/** True if the format's scales are read as vec4<u32>. */
-export function readsScaleQuads(format: IntegerFormat): boolean {
-  return WEIGHT_FORMATS[format].scales?.words === 4;
 }
 
 /** The distinct sets of runs of each product. `kinds` of a layer index these. */
@@ -83,7 +78,7 @@ const QUADS: Readonly<Record<IntegerFormat, number>> = {
   q6_k: 2.5,
 };
 
-/** How the threads of a workgroup share the rows that it owns of one run. */
+/** The share of each thread in the rows that a workgroup owns of one run. */
 export interface RunPlan extends FormatRows {
   /** First row of the matrix. */
   row0: number;
@@ -291,7 +286,7 @@ export interface StepLimits {
   maxComputeInvocationsPerWorkgroup: number;
 }
 
-/** Why this shape cannot run so, or null. */
+/** The reason why this shape cannot run so, or null. */
 export function refusal(shape: StepShape, launch: StepLaunch, subgroup: number, limits: StepLimits): Reason | null {
   const { headDim, hiddenSize, intermediateSize, nHeads, nKvHeads } = shape;
   const group = nHeads / nKvHeads;

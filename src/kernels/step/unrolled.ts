@@ -2,17 +2,8 @@
 // rows a thread, and scores of several heads. Compilers do not move loads out of loops, and an array that is indexed in
 // a loop lands in memory on some devices.
 
-import { WEIGHT_FORMATS } from '../linear/weight_format';
-import {
-  loadsOf,
-  partsOf,
-  type RunPlan,
-  readsScaleQuads,
-  rowParts,
-  type StepPlan,
-  type StepShape,
-  xStride,
-} from './step_plan';
+import { readsScaleQuads, WEIGHT_FORMATS } from '../linear/weight_format';
+import { loadsOf, partsOf, type RunPlan, rowParts, type StepPlan, type StepShape, xStride } from './step_plan';
 
 /** `write(0)`, `write(1)` ... of `count`, joined. */
 function each(count: number, write: (i: number) => string, separator = '\n'): string {

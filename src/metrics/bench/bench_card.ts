@@ -2,7 +2,7 @@
 // button, since a link must not use somebody's battery by itself. Questions to the chat wait meanwhile.
 
 import { html, LitElement, nothing } from 'lit';
-import type { Engine } from '../../engine/engine';
+import { type ChatEngine, type Engine, engineHere } from '../../engine/engine';
 import { saveText } from '../../shared/save_text';
 import { benchWords } from '../../words/bench_words';
 import { sayError } from '../../words/error_words';
@@ -17,7 +17,7 @@ import { findMeasurement, MEASUREMENTS, type NamedMeasurement, PROMPT_TEXT, prom
 
 /** The page's chat as the card knows it: who has the engine, and makes questions wait. */
 interface Chat extends HTMLElement {
-  engine: Engine | null;
+  engine: ChatEngine | null;
   tuning: { done: number; total: number; isRepeat: boolean } | null;
 }
 
@@ -32,7 +32,7 @@ class VivaceBench extends LitElement {
   static override properties = { engine: { state: true }, state: { state: true }, said: { state: true } };
   declare engine: Engine | null;
   declare state: State;
-  /** What screen readers hear of a copy. */
+  /** The text about a copy for screen readers. */
   declare said: string;
 
   private readonly asked = new URLSearchParams(location.search).get('bench') ?? '';
@@ -52,7 +52,7 @@ class VivaceBench extends LitElement {
     this.left = new AbortController();
     const { signal } = this.left;
     const follow = () => {
-      const engine = this.chat?.engine ?? null;
+      const engine = engineHere(this.chat?.engine ?? null);
       if (engine !== this.engine && this.state.kind === 'running') this.state.abort.abort();
       this.engine = engine;
     };

@@ -11,7 +11,7 @@ import type { NamedMeasurement } from './named_measurements';
 export interface BenchReport extends NamedMeasurement {
   format: 'vivace-bench';
   version: 1;
-  /** As ISO 8601. */
+  /** The date in ISO 8601. */
   date: string;
   vivace: string;
   browser: string;
@@ -48,11 +48,11 @@ export function benchReport({ measurement, info, origin, link, samples }: Measur
   };
 }
 
-/** What the measurement ran on, line by line. */
+/** The machine of the measurement, line by line. */
 export function machineLines({ info, browser, system, vivace }: BenchReport): string[] {
   return [
     `${info.model.name} (${info.model.format})`,
-    `${info.adapter ?? info.backend}, ${info.backend}; ${runLabel(info, null)}`,
+    `${info.adapter ? `${info.adapter}, ` : ''}${info.backend}; ${runLabel(info, null)}`,
     `${browserName(browser)}${system ? `, ${system}` : ''}; Vivace ${vivace}`,
   ];
 }

@@ -20,7 +20,7 @@ export interface Font {
   family: string;
 }
 
-/** How marks are painted. `ratio` is the number of canvas pixels per CSS pixel. */
+/** The colors and the font of marks. `ratio` is the number of canvas pixels per CSS pixel. */
 interface Brush {
   colors: Colors;
   font: Font;

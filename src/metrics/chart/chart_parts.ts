@@ -9,7 +9,7 @@ import { formatMs } from '../shared/figure_format';
 import { icons } from '../shared/icons';
 import type { Range, View } from './picture';
 
-const INKS = ['ink', 'muted', 'line', 'accent', 'fill', 'danger', 'a', 'b', 'c'] as const;
+const INKS = ['ink', 'muted', 'line', 'accent', 'fill', 'danger', 'remote', 'a', 'b', 'c'] as const;
 
 interface Bar {
   views: readonly View[];

@@ -60,6 +60,7 @@ export const chartStyles = css`
   .key.accent { color: var(--accent); }
   .key.ink { color: var(--ink); }
   .key.danger { color: var(--danger); }
+  .key.remote { color: var(--remote); }
   .key.a { color: var(--pin-a); }
   .key.b { color: var(--pin-b); }
   .key.c { color: var(--pin-c); }
@@ -89,6 +90,7 @@ export const chartStyles = css`
   .probe.accent { color: var(--accent); }
   .probe.fill { color: color-mix(in srgb, var(--accent) 12%, transparent); }
   .probe.danger { color: var(--danger); }
+  .probe.remote { color: var(--remote); }
   .probe.a { color: var(--pin-a); }
   .probe.b { color: var(--pin-b); }
   .probe.c { color: var(--pin-c); }

@@ -14,6 +14,7 @@ import {
   scaleOf,
   type View,
 } from './picture';
+import { placeParts, shared } from './place_parts';
 import { decimate, nearest, Points, partInside, partWithin, runningMedian } from './points';
 
 /** Least number of positions on the axis. */
@@ -33,7 +34,8 @@ export class ContextView implements View {
   private readonly all = new Points();
   private readonly median = new Points();
   private readonly pastShown = new Points();
-  private readonly liveShown = new Points();
+  /** The points of each place. */
+  private readonly liveShown: Points[] = [];
   private readonly pinned = new WeakMap<RunData, Points>();
 
   get title(): string {
@@ -51,15 +53,20 @@ export class ContextView implements View {
     const x = zoom ?? whole;
     const [pastXs, pastYs] = this.past.view();
     decimate(pastXs, pastYs, columns, this.pastShown, partWithin(pastXs, x.min, x.max));
-    decimate(live, run.gaps, columns, this.liveShown, partWithin(live, x.min, x.max));
+    const inSight = partWithin(live, x.min, x.max);
+    const liveParts = placeParts(run).map(({ ink, ...part }, i) => {
+      this.liveShown[i] ??= new Points();
+      decimate(live, run.gaps, columns, this.liveShown[i], shared(inSight, part));
+      return { ink, points: this.liveShown[i] };
+    });
     this.takeMedian(x);
-    const points = [this.pastShown, this.liveShown, this.median, ...medians];
+    const points = [this.pastShown, ...liveParts.map((part) => part.points), this.median, ...medians];
     if (isLog) points.forEach(liftToFloor);
     const y = scaleOf(points, isLog, x);
     return {
       series: [
         { kind: 'points', ink: 'muted', data: this.pastShown.view() },
-        { kind: 'points', ink: 'accent', data: this.liveShown.view() },
+        ...liveParts.map(({ ink, points }): Series => ({ kind: 'points', ink, data: points.view() })),
         ...shown.map(
           ({ letter }, i): Series => ({
             kind: 'line',

@@ -3,9 +3,10 @@
 import { html, nothing, svg } from 'lit';
 import { isOfTooFew } from '../../engine/tbt';
 import { panelWords } from '../../words/panel_words';
-import { MARK } from '../run/run_data';
+import { isOfServer, MARK, type RunData } from '../run/run_data';
 import { MEDIAN_OF } from './context_view';
 import { type ChartInput, type Ink, LEAST_FOR_LEVELS, PIN_DASHES } from './picture';
+import { placeParts } from './place_parts';
 
 type Sign = 'line' | 'dots' | 'area' | 'dashes' | 'upright' | 'arrow';
 
@@ -36,7 +37,7 @@ export function legendOf(view: string, input: LegendInput): Entry[] {
   const percentiles = ['p50', 'p95', 'p99'].filter((name) => !isOfTooFew(name, run.gaps.length));
   if (view === 'context') {
     return [
-      { sign: 'dots', ink: 'accent', label: texts.ofThisRun },
+      ...byPlace(run, 'dots', texts.ofThisRun),
       ...(past.length > 0 ? [{ sign: 'dots', ink: 'muted', label: texts.ofEarlierRuns } as const] : []),
       { sign: 'line', ink: 'ink', label: texts.median(MEDIAN_OF) },
       ...pinned(texts.medianOf),
@@ -52,7 +53,7 @@ export function legendOf(view: string, input: LegendInput): Entry[] {
     ];
   }
   return [
-    { sign: 'line', ink: 'accent', label: texts.gaps },
+    ...byPlace(run, 'line', texts.gaps),
     ...pinned(texts.run),
     ...(run.gaps.length >= LEAST_FOR_LEVELS
       ? [{ sign: 'dashes', ink: 'muted', label: percentiles.join(', ') } as const]
@@ -60,6 +61,14 @@ export function legendOf(view: string, input: LegendInput): Entry[] {
     ...marksOf(input),
     ...stalled,
   ];
+}
+
+/** The gaps of the newest run: one entry, or one for each place where a server computed some. */
+function byPlace(run: RunData, sign: Sign, label: string): Entry[] {
+  if (!isOfServer(run)) return [{ sign, ink: 'accent', label }];
+  const { places } = panelWords().chart;
+  const inks = new Set(placeParts(run).map(({ ink }) => ink));
+  return [...inks].map((ink) => ({ sign, ink, label: `${label}: ${places[ink === 'remote' ? 'remote' : 'local']}` }));
 }
 
 /** The upright lines of the view over tokens. */

@@ -6,8 +6,8 @@ import { newTokensOf, type RunData, type Stall } from '../run/run_data';
 import { formatMs } from '../shared/figure_format';
 import type { Points } from './points';
 
-/** Names of the panel's colors. Each pinned run has its own. */
-export type Ink = 'accent' | 'ink' | 'muted' | 'line' | 'danger' | 'a' | 'b' | 'c';
+/** Names of the panel's colors. Each pinned run has its own, and so have tokens of a server. */
+export type Ink = 'accent' | 'ink' | 'muted' | 'line' | 'danger' | 'remote' | 'a' | 'b' | 'c';
 
 /** Dashes of pinned runs, in CSS pixels: color is never the only sign. */
 export const PIN_DASHES = { a: [7, 3], b: [2, 3], c: [9, 3, 2, 3] } as const;

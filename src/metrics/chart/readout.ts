@@ -3,14 +3,14 @@
 
 import { html, nothing } from 'lit';
 import { panelWords } from '../../words/panel_words';
-import { gpuMsOf, type RunData, type Stall } from '../run/run_data';
+import { gpuMsOf, isOfServer, placeOf, type RunData, type Stall } from '../run/run_data';
 import { formatMs } from '../shared/figure_format';
 
 const MOST_LETTERS = 40;
 
 interface TokenReadout {
   gap: string;
-  /** The place of the gap: 'before token 57, position 112'. */
+  /** The place of the gap: 'before token 57, position 112', and who computed the token where that may be a server. */
   where: string;
   text: string;
   stages: { label: string; value: string; definition: string }[];
@@ -40,7 +40,9 @@ export function describeToken(run: RunData, index: number, stalls: readonly Stal
   });
   return {
     gap: formatMs(run.gaps[index]),
-    where: texts.where(number, token.position),
+    where: isOfServer(run)
+      ? `${texts.where(number, token.position)}, ${panelWords().chart.places[placeOf(run, number - 1)]}`
+      : texts.where(number, token.position),
     text: quoteText(token.text),
     stages: [
       stage('inFlight', token.inFlightMs),

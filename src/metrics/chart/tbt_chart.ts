@@ -26,7 +26,7 @@ const PATHS: Record<Series['kind'], uPlot.Series.PathBuilder> = {
 /** Side of a point in CSS pixels. */
 const POINT_SIDE = 3;
 
-/** What the pointer asks for, on the scales of the newest picture. */
+/** The pointer's request, on the scales of the newest picture. */
 export interface ChartRequests {
   isAlone(): boolean;
   point(x: number, y: number): void;

@@ -17,6 +17,7 @@ import {
   scaleOf,
   type View,
 } from './picture';
+import { placeParts, shared } from './place_parts';
 import { decimate, nearest, Points, partInside, partWithin } from './points';
 
 /** Least number of tokens on the axis, so that the first ones do not fly apart. */
@@ -24,9 +25,18 @@ const MIN_TOKENS = 24;
 /** The number of gaps below which each is a dot on the line. */
 const DOTS_BELOW = 60;
 
+interface Live {
+  x: Range;
+  columns: number;
+  isLog: boolean;
+  isFilled: boolean;
+}
+
 export class TokensView implements View {
   readonly id = 'tokens';
-  private readonly buffers = Array.from({ length: 4 }, () => new Points());
+  private readonly buffers = Array.from({ length: 3 }, () => new Points());
+  /** The points of each place. */
+  private readonly parts: Points[] = [];
   private run: RunData | null = null;
 
   get title(): string {
@@ -39,7 +49,7 @@ export class TokensView implements View {
     const runs = [...shown.map((pin) => pin.run), run];
     const whole = { min: 1, max: Math.max(MIN_TOKENS, ...runs.map((each) => each.tokens.length)) };
     const x = zoom ?? whole;
-    const points = runs.map(({ tokenNumbers, gaps }, i) => {
+    const points = shown.map(({ run: { tokenNumbers, gaps } }, i) => {
       const out = this.buffers[i];
       decimate(tokenNumbers, gaps, columns, out, partWithin(tokenNumbers, x.min, x.max));
       if (isLog) liftToFloor(out);
@@ -51,10 +61,9 @@ export class TokensView implements View {
       dash: PIN_DASHES[letter],
       data: points[i].view(),
     }));
-    const live = points.at(-1)!;
-    series.push({ kind: 'line', ink: 'accent', isFilled: shown.length === 0, data: live.view() });
-    series.push({ kind: 'points', ink: 'accent', data: live.length < DOTS_BELOW ? live.view() : [[], []] });
-    const y = scaleOf(points, isLog, x);
+    const live = this.live(run, { x, columns, isLog, isFilled: shown.length === 0 });
+    series.push(...live.flatMap((part) => part.series));
+    const y = scaleOf([...points, ...live.map((part) => part.points)], isLog, x);
     return {
       series,
       x,
@@ -69,11 +78,36 @@ export class TokensView implements View {
         ...(run.ttftMs === null
           ? []
           : [{ x: 1, label: panelWords().chart.firstToken(formatMs(run.ttftMs)), ink: 'accent' as const }]),
+        ...(run.places.length > 1 ? run.places : []).map(({ afterToken, place }) => ({
+          x: Math.max(1, afterToken),
+          label: panelWords().chart.places[place],
+          ink: place === 'remote' ? ('remote' as const) : ('accent' as const),
+        })),
         ...run.marks.map(({ afterToken, label }) => ({ x: Math.max(1, afterToken), label, ink: 'ink' as const })),
       ],
       levels: levelsOf(tbt, run.gaps.length, isLog),
       stalls: stalls.map(({ token, gapMs }) => ({ x: token, y: Math.max(gapMs, y.min) })),
     };
+  }
+
+  /** The newest run: a line for each place, from the last token of the place before. */
+  private live(run: RunData, { x, columns, isLog, isFilled }: Live) {
+    const { tokenNumbers, gaps } = run;
+    const inSight = partWithin(tokenNumbers, x.min, x.max);
+    const hasDots = inSight.to - inSight.from < DOTS_BELOW;
+    return placeParts(run).map(({ ink, from, to }, i) => {
+      this.parts[i] ??= new Points();
+      const points = this.parts[i];
+      const joint = from > inSight.from ? 1 : 0; // the last token of the place before
+      decimate(tokenNumbers, gaps, columns, points, shared(inSight, { from: from - joint, to }));
+      if (isLog) liftToFloor(points);
+      const [xs, ys] = points.view();
+      const series: Series[] = [
+        { kind: 'line', ink, isFilled: isFilled && ink === 'accent', data: [xs, ys] },
+        { kind: 'points', ink, data: hasDots ? [xs.subarray(joint), ys.subarray(joint)] : [[], []] },
+      ];
+      return { points, series };
+    });
   }
 
   gapsWithin({ min, max }: Range): readonly number[] {

@@ -15,9 +15,9 @@ interface Bounds {
   size: number;
 }
 
-/** In storage. 25 million units of two bytes are 50 MB. */
+/** Bounds in storage. 25 million units of two bytes are 50 MB. */
 const KEPT_BOUNDS: Bounds = { runs: 200, size: 25_000_000 };
-/** In the memory of a page. */
+/** Bounds in the memory of a page. */
 const MEMORY_BOUNDS: Bounds = { runs: 20, size: 5_000_000 };
 
 /** A run taken out of the store, to be put back. */
@@ -124,13 +124,16 @@ export class RunStore {
 
   /** Does the work, or after a failure of the storage does it in memory. */
   private async safely<T>(work: () => Promise<T>): Promise<T> {
+    const { table } = this;
     try {
       return await work();
     } catch (error) {
-      if (!this.isKept) throw error;
-      this.isKept = false;
-      this.table = memoryTable();
-      this.bounds = MEMORY_BOUNDS;
+      if (table === this.table) {
+        if (!this.isKept) throw error;
+        this.isKept = false;
+        this.table = memoryTable();
+        this.bounds = MEMORY_BOUNDS;
+      } // else other work has met the failure
       return work();
     }
   }

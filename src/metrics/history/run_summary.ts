@@ -80,7 +80,7 @@ export function figureParts({ gaps, p50, p99, tokensPerSecond }: RunSummary): st
   return parts;
 }
 
-/** What ran, as far as known: model, attention, step and number of tokens. */
+/** The known parts of a run: model, attention, step and number of tokens. */
 export function whatParts({ model, attention, step, tokens }: RunSummary, text: WhatTexts): string[] {
   return [model, attention, step && text.step(step), text.tokens(tokens)].filter((part) => part !== '');
 }

@@ -152,6 +152,10 @@ class VivaceRuns extends WordedElement implements RowActions {
         <button data-testid="import-run" title=${text.importHelp} @click=${() => this.fileInput?.click()}>${text.import}</button>
         <input type="file" hidden accept=".json,application/json" aria-label=${text.importHelp} @change=${this.onFile} />
       </header>
+      <div class="said">
+        <p class="note" role="status" data-testid="runs-note">${note}</p>
+        ${removed.length > 0 && note ? html`<button data-testid="undo-run" @click=${this.undo}>${text.undo}</button>` : nothing}
+      </div>
       ${rows.length === 0 ? html`<p class="note">${text.none}</p>` : nothing}
       <ul aria-labelledby="title">${repeat(
         shown,
@@ -161,9 +165,7 @@ class VivaceRuns extends WordedElement implements RowActions {
           return renderRunRow(row, state, this);
         },
       )}</ul>
-      <p class="note" role="status" data-testid="runs-note">${note}</p>
       <footer>
-        ${removed.length > 0 && note ? html`<button data-testid="undo-run" @click=${this.undo}>${text.undo}</button>` : nothing}
         ${rows.length > FEW ? html`<button data-testid="all-runs" aria-expanded=${this.showsAll} @click=${this.toggleAll}>${this.showsAll ? text.showFew : text.showAll(rows.length)}</button>` : nothing}
         ${rows.length > 1 ? html`<button data-testid="delete-runs" @click=${() => this.delete(rows.map(({ id }) => id))}>${text.deleteAll}</button>` : nothing}
       </footer>

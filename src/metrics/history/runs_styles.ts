@@ -33,6 +33,8 @@ export const runsStyles = css`
   }
   .note { margin: 4px 0 0; color: var(--muted); font-size: var(--small); text-wrap: pretty; }
   .note:empty { display: none; }
+  .said { display: flex; align-items: baseline; gap: 6px; }
+  .said .note { color: var(--ink); }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
   @media (pointer: coarse) { button, .actions button, .rename { min-height: 44px; min-width: 44px; } .rename { font-size: var(--reading); } }
   @media (forced-colors: active) { li.shown .open { border-inline-start-color: Highlight; } }

@@ -76,16 +76,28 @@ interface ReadSpeed {
  */
 function readSpeed(
   run: Pick<RunData, 'tokens' | 'metrics' | 'tbt'>,
-  { weights, kvPerPosition }: NonNullable<EngineInfo['bytesPerToken']>,
+  { weights, kvPerPosition, kvInWindows = [] }: NonNullable<EngineInfo['bytesPerToken']>,
 ): ReadSpeed | null {
   const first = run.tokens[1]; // the first token comes from prefill
   const last = run.tokens.at(-1);
   if (!first || !last) return null;
   // The step for the token at position p reads the keys and values of the p positions before it.
-  const bytes = weights + (kvPerPosition * (first.position + last.position)) / 2;
+  const range = [first.position, last.position] as const;
+  const inWindows = kvInWindows.map(({ positions, perPosition }) => perPosition * meanRead(range, positions));
+  const bytes = inWindows.reduce((sum, read) => sum + read, weights + kvPerPosition * meanRead(range));
   const gpuMs = run.metrics?.gpuMs?.p50;
   const ms = gpuMs || run.tbt.mean; // a clock that rounds may have measured 0
   return { bytes, gbps: ms ? bytes / ms / 1e6 : null, clock: gpuMs ? 'gpu' : 'gaps' };
+}
+
+/** The mean number of positions that the steps for a range of positions read, where each reads the last `most`. */
+function meanRead([first, last]: readonly [number, number], most = Number.POSITIVE_INFINITY): number {
+  if (first >= most) return most;
+  const turn = Math.min(last, most);
+  const rising = (first + turn) / 2;
+  return last === first
+    ? rising
+    : (rising * (turn - first) + (last > turn ? most * (last - turn) : 0)) / (last - first);
 }
 
 /** The figures of memory reads: bytes per token, speed, and fraction of the highest speed that the memory gives. */
@@ -94,11 +106,18 @@ function reading(run: RunData, info: EngineInfo | null, roofline: Roofline | nul
   const read = readSpeed(run, info.bytesPerToken);
   const text = panelWords().figures;
   const weights = formatBytes(info.bytesPerToken.weights);
-  const kv = formatBytes(info.bytesPerToken.kvPerPosition);
+  const { kvPerPosition, kvInWindows = [] } = info.bytesPerToken;
+  const windows = kvInWindows.map(({ positions, perPosition }) =>
+    text.neededInWindow(formatBytes(perPosition), formatCount(positions)),
+  );
   const fraction = read?.gbps && roofline ? read.gbps / roofline.readGBps : null;
   const ofPeak = roofline ? text.ofPeakHelp(formatSpeed(roofline.readGBps), roofline.clock) : text.noPeak;
   return [
-    figureOf('bytes-needed', [text.neededLabel, text.needed(weights, kv)], formatBytes(read?.bytes ?? null)),
+    figureOf(
+      'bytes-needed',
+      [text.neededLabel, [text.needed(weights, formatBytes(kvPerPosition)), ...windows].join(' ')],
+      formatBytes(read?.bytes ?? null),
+    ),
     figureOf(
       'read-speed',
       [text.bandwidth, text.bandwidthHelp[read?.clock ?? 'none']],

@@ -32,7 +32,7 @@ import { renderInvitation, renderOpened, renderToolbar } from './toolbar';
 import '../tuning/roofline_section';
 import type { NamedRun, PinnedRun } from '../history/runs_section';
 import '../history/runs_section';
-import { MARK, type RunData } from '../run/run_data';
+import { MARK, type RunData, rooflineOf } from '../run/run_data';
 import type { RunOrigin } from '../run/run_origin';
 import { RunRecord } from '../run/run_record';
 import '../tuning/tune_section';
@@ -209,7 +209,7 @@ export class VivaceMetrics extends WordedElement {
     const step = opened ? (opened.metrics?.step ?? info?.step) : this.step;
     const isRunning = run === this.run && this.run.isRunning;
     const isEmpty = run.tokens.length + pins.length + past.length === 0 && !isRunning;
-    const groups = figureGroups(run, info, this.roofline).map((group) => (isEmpty ? knownOf(group) : group));
+    const groups = figureGroups(run, info, this.rooflineOf(run)).map((group) => (isEmpty ? knownOf(group) : group));
     const isHere = info !== null && !isServer(info);
     // The attention section has a fixed place in the markup: groups come and go, and the results of a tuning must stay.
     const found = groups.findIndex((group) => group.key === AFTER_ATTENTION);
@@ -220,7 +220,7 @@ export class VivaceMetrics extends WordedElement {
       ${isEmpty ? nothing : renderTiles(headline(run), headlineNote(run))}
       <vivace-chart ?hidden=${isEmpty} .runs=${{ run, tbt, stalls, pins, past, isLog }} .theme=${this.theme}></vivace-chart>
       ${renderComparison(pins, { run, name: words.comparison[opened ? 'shown' : 'now'] }, this.unpin)}
-      <vivace-repeat ?hidden=${isEmpty} .engine=${this.engine} .run=${run} .busy=${this.answering || this.tuning}></vivace-repeat>
+      <vivace-repeat ?hidden=${isEmpty || (info !== null && !isHere)} .engine=${this.engine} .run=${run} .busy=${this.answering || this.tuning}></vivace-repeat>
       <vivace-runs .remembers=${this.remember} .shown=${run.origin.id} @vivace-open-run=${this.onOpen} @vivace-pin-run=${this.onPin}
         @vivace-name-run=${this.onName} @vivace-pins=${this.onPins}></vivace-runs>
       ${groups.slice(0, rest).map(renderGroup)}
@@ -236,7 +236,8 @@ export class VivaceMetrics extends WordedElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    this.setAttribute('data-points', String((this.opened ?? this.run).gaps.length));
+    const { length } = (this.opened ?? this.run).gaps;
+    if (length > 0 || this.dataset.points) this.dataset.points = String(length); // a panel that waits has no attribute
     if (!changed.has('info')) return;
     this.take(this.info);
     this.past = [];
@@ -290,6 +291,10 @@ export class VivaceMetrics extends WordedElement {
     if (gone) void this.runs?.markPin(gone.run.origin.id, null);
   };
 
+  private rooflineOf(run: RunData): Roofline | null {
+    return rooflineOf(run, this.info, this.roofline);
+  }
+
   private inPage(id: string): RunData | undefined {
     return this.allInPage().find((run) => run.origin.id === id && run.tokens.length > 0);
   }
@@ -336,7 +341,7 @@ export class VivaceMetrics extends WordedElement {
   };
   private readonly saveJson = () => {
     const run = this.opened ?? this.run;
-    saveText(`${runFileName(run)}.json`, 'application/json', runToJson(run, this.info, this.roofline));
+    saveText(`${runFileName(run)}.json`, 'application/json', runToJson(run, this.info, this.rooflineOf(run)));
   };
   private readonly saveCsv = () => {
     const run = this.opened ?? this.run;

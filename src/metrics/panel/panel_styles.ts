@@ -14,6 +14,7 @@ export const panelStyles = css`
     --reading: var(--v-size-reading, 16px);
     --display: var(--v-size-display, 32px);
     --danger: var(--v-danger, light-dark(#a8321f, #f0907d));
+    --remote: light-dark(#a3256f, #f08cc4);
     --pin-a: light-dark(#a8500a, #f2a65e);
     --pin-b: light-dark(#6544b8, #b9a3f5);
     --pin-c: light-dark(#1d5fae, #82b8f6);
@@ -25,7 +26,7 @@ export const panelStyles = css`
   @media (forced-colors: active) {
     :host {
       --ink: CanvasText; --muted: CanvasText; --line: GrayText; --accent: LinkText; --danger: CanvasText;
-      --pin-a: CanvasText; --pin-b: GrayText; --pin-c: VisitedText;
+      --remote: VisitedText; --pin-a: CanvasText; --pin-b: GrayText; --pin-c: VisitedText;
     }
     .live, .bar, .bar i { forced-color-adjust: none; }
     button[aria-pressed='true'] { text-decoration: underline; }
@@ -61,6 +62,7 @@ export const panelStyles = css`
   .opened button { margin-inline: -6px; color: var(--accent); }
   .legend .name { color: var(--ink); font-weight: 500; }
   .tiles { display: grid; grid-template-columns: repeat(4, 1fr); margin: 0; }
+  @media (max-width: 360px) { .tiles { grid-template-columns: repeat(4, auto); } .tiles > div, .tiles > div + div { padding-inline-start: 5px; } }
   .tiles + .note { margin: 2px 0 0; min-height: 1lh; }
   .tiles > div { padding-inline-start: 10px; border-inline-start: 1px solid var(--line); }
   .tiles > div:first-child { padding-inline-start: 0; border: 0; }

@@ -16,7 +16,7 @@ export interface Sample {
 
 export type FigureKey = keyof Sample;
 
-/** In the order of the table. */
+/** The figures, in the order of the table. */
 export const FIGURES: readonly { key: FigureKey; isHigherBetter: boolean; format: (value: number) => string }[] = [
   { key: 'decode', isHigherBetter: true, format: formatRate },
   { key: 'prefill', isHigherBetter: true, format: formatRate },

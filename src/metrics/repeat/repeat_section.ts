@@ -56,7 +56,7 @@ class VivaceRepeat extends WordedElement {
   /** The measurements of one prompt, oldest first. */
   declare series: readonly Series[];
   declare other: Other;
-  /** What the series have in common: prompt, length and sampling. */
+  /** The common settings of the series: prompt, length and sampling. */
   private of = '';
 
   constructor() {

@@ -10,8 +10,8 @@ export interface Spread {
 }
 
 /**
- * What two spreads say of the second. `same`: their ranges overlap, so that the difference may be chance. `unknown`:
- * there are too few values.
+ * The verdict of two spreads on the second. `same`: their ranges overlap, so that the difference may be chance.
+ * `unknown`: there are too few values.
  */
 export type Verdict = 'better' | 'worse' | 'same' | 'unknown';
 

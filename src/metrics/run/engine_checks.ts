@@ -28,6 +28,8 @@ import { MAX_MARKS } from './run_document';
 export const MAX_TOKENS = 200_000;
 const MAX_COUNT = 1e9;
 const MAX_TOP = 20;
+/** More kinds of windows than any model has. */
+const MAX_WINDOWS = 100;
 const MAX_LETTERS = 10_000;
 const sentence = text(MAX_LETTERS);
 const word = text(1000);
@@ -119,7 +121,13 @@ export const info = fields<EngineInfo>({
     only: yesOrNo,
   }),
   gpuBytes: orNull(fields({ weights: bytes, kvCache: bytes, activations: bytes })),
-  bytesPerToken: orNull(fields({ weights: bytes, kvPerPosition: bytes })),
+  bytesPerToken: orNull(
+    fields<NonNullable<EngineInfo['bytesPerToken']>>({
+      weights: bytes,
+      kvPerPosition: bytes,
+      kvInWindows: optional(list(fields({ positions: count, perPosition: bytes }), MAX_WINDOWS)),
+    }),
+  ),
   kvBudgetBytes: optional(bytes),
   maxConcurrent: optional(count),
   loadMs: fields({ open: ms, weights: ms, compile: ms }),

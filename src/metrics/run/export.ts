@@ -1,7 +1,7 @@
 // Exports: a run as JSON (its document) or CSV (one line per token, no texts of the model), a tuning as JSON. Pure.
 
 import type { EngineInfo, Roofline, TuneOutcome } from '../../engine/engine';
-import { gpuMsOf, type RunData } from './run_data';
+import { gpuMsOf, placeOf, type RunData } from './run_data';
 import { runDocument } from './run_document';
 
 /** A run as JSON. `info` stands in where the run has none. */
@@ -20,8 +20,8 @@ const rounded = (ms: number | null) => (ms === null ? '' : Math.round(ms * 1000)
 /**
  * A run as CSV. Columns: token (from 1), id, position in the context; in milliseconds the gap before the token, the
  * GPU's own time of its step, the stages of RecordedToken, and the part of the gap that a recovery took; pipelines
- * compiled before the token; and the cause of its stall, if the gap is one. Unknown values are empty. Texts are left
- * out: a spreadsheet would run a cell that starts with `=`.
+ * compiled before the token; the cause of its stall, if the gap is one; and `local` or `remote`, where it was computed.
+ * Unknown values are empty. Texts are left out: a spreadsheet would run a cell that starts with `=`.
  */
 export function runToCsv(run: RunData): string {
   const causes = new Map(run.stalls.map(({ token, cause }) => [token, cause]));
@@ -29,10 +29,12 @@ export function runToCsv(run: RunData): string {
     const { tbtMs, inFlightMs, workerMs, receivedMs, paintedMs } = token;
     const pause = pauseBefore(run, i);
     const times = [tbtMs, gpuMsOf(run, i), inFlightMs, workerMs, receivedMs, paintedMs, pause];
-    return [i + 1, id, position, ...times.map(rounded), pipelines ?? 0, causes.get(i + 1) ?? ''].join(',');
+    return [i + 1, id, position, ...times.map(rounded), pipelines ?? 0, causes.get(i + 1) ?? '', placeOf(run, i)].join(
+      ',',
+    );
   });
   const header =
-    'token,id,position,tbt_ms,gpu_ms,in_flight_ms,worker_ms,received_ms,painted_ms,recovery_ms,pipelines,stall';
+    'token,id,position,tbt_ms,gpu_ms,in_flight_ms,worker_ms,received_ms,painted_ms,recovery_ms,pipelines,stall,place';
   return `${[header, ...lines].join('\n')}\n`;
 }
 

@@ -9,7 +9,7 @@ import { findStalls } from './stalls';
 export type KeptRun = RunData & { readonly isRunning: false };
 
 export function runOf(document: ReadRun): KeptRun {
-  const { info, promptIds, prefill, isFirst, marks, warnings, recoveries } = document;
+  const { info, promptIds, prefill, isFirst, marks, warnings, recoveries, places = [] } = document;
   const tokens = tokensOf(document);
   const done = doneOf(document);
   const metrics = done?.metrics ?? null;
@@ -23,6 +23,7 @@ export function runOf(document: ReadRun): KeptRun {
     tokens,
     tokenNumbers: tokens.flatMap(({ tbtMs }, i) => (tbtMs === null ? [] : [i + 1])),
     gaps,
+    places,
     marks,
     warnings,
     recoveries,
@@ -37,6 +38,7 @@ export function runOf(document: ReadRun): KeptRun {
     ttftMs: document.ttftMs,
     tbt: metrics?.tbtMs ?? summarizeGaps(gaps),
     decodeTokensPerSecond: document.decodeTokensPerSecond,
+    roofline: document.roofline,
     isRunning: false,
   } as const;
   return { ...run, stalls: findStalls(run) };
@@ -60,8 +62,10 @@ function tokensOf({ ids, tokens: columns, logprobs }: ReadRun): RecordedToken[] 
       paintedMs: columns.paintedMs[i],
     };
     const pipelines = columns.pipelines[i];
+    const othersMs = columns.othersMs?.[i];
     const logprob = logprobs?.[i];
-    return { ...token, ...(pipelines && { pipelines }), ...(logprob && { logprobs: logprob }) };
+    const more = { ...(pipelines && { pipelines }), ...(othersMs && { othersMs }) };
+    return { ...token, ...more, ...(logprob && { logprobs: logprob }) };
   });
 }
 

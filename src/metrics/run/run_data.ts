@@ -6,7 +6,9 @@ import type {
   EngineEvent,
   EngineInfo,
   FinishReason,
+  Place,
   Recovery,
+  Roofline,
   RunMetrics,
   TbtSummary,
   TokenEvent,
@@ -48,6 +50,12 @@ export const MARK = {
 
 export type DoneEvent = Extract<EngineEvent, { type: 'done' }>;
 
+/** From this many tokens on, the answer comes from this place. */
+export interface PlaceStart {
+  afterToken: number;
+  place: Place;
+}
+
 /** A gap far longer than the others, and its cause. */
 export interface Stall {
   /** Number of the late token, counted from 1. */
@@ -75,8 +83,10 @@ type StallCause =
 /** A run in progress, or one kept for comparison. */
 export interface RunData {
   readonly origin: RunOrigin;
-  /** The model that answers, or null when unknown. */
+  /** The model that answers, or null when unknown. Of several, the newest: the engine's figures are its own. */
   readonly info: EngineInfo | null;
+  /** The places that computed the tokens, in ascending order. Empty if only the place of `info` was asked. */
+  readonly places: readonly PlaceStart[];
   /** The configuration in a few words: 'fused_decode, plain step, KV f16, activations q8'. */
   readonly label: string;
   /** True for the first answer of a loaded model, whose reader also waited for the load. */
@@ -108,11 +118,15 @@ export interface RunData {
   /** Tokens per second over the gaps so far: (n - 1) / (t_n - t_1). */
   readonly decodeTokensPerSecond: number | null;
   readonly stalls: readonly Stall[];
+  /** The speed of the memory that an earlier run was kept with. Null where not measured; absent in a new run. */
+  readonly roofline?: Roofline | null;
 }
 
 /** The cause of a pause in a run: 'The GPU was lost; the model was loaded again.' */
 export function describeRecovery({ code, message, backend }: Pick<Recovery, 'code' | 'message' | 'backend'>): string {
   if (code === null) return message;
+  if (backend === 'remote') return `${lossOf(code)}; the answer went on at the server.`;
+  if (code.startsWith('server-')) return `${lossOf(code)}; the answer went on in this page.`;
   return `${lossOf(code)}; the model was loaded again${backend === 'cpu' ? ' on the CPU' : ''}.`;
 }
 
@@ -129,6 +143,26 @@ export function runLabel(info: EngineInfo | null, metrics: RunMetrics | null): s
     info?.activations && `activations ${arithmeticText(info)}`,
   ];
   return parts.filter(Boolean).join(', ');
+}
+
+/** The place that computed a token (counted from 0). */
+export function placeOf({ places, info }: Pick<RunData, 'places' | 'info'>, index: number): Place {
+  const start = places.findLast(({ afterToken }) => afterToken <= index);
+  return start?.place ?? (info?.backend === 'remote' ? 'remote' : 'local');
+}
+
+/** The speed of the memory that a run was bound by: its own, or the one `measured` here if this is its GPU, or null. */
+export function rooflineOf(
+  { roofline, info: ran }: Pick<RunData, 'roofline' | 'info'>,
+  info: EngineInfo | null,
+  measured: Roofline | null,
+): Roofline | null {
+  return roofline ?? (!ran || ran.adapter === info?.adapter ? measured : null);
+}
+
+/** True if a server computed some of the tokens. */
+export function isOfServer({ places, info }: Pick<RunData, 'places' | 'info'>): boolean {
+  return places.length > 0 ? places.some(({ place }) => place === 'remote') : info?.backend === 'remote';
 }
 
 /** Prompt tokens that went through the model, or null until the engine reports them. */

@@ -10,7 +10,7 @@ import {
   type TokenEvent,
   type Usage,
 } from '../../engine/engine';
-import type { Mark, RunData, Stall } from './run_data';
+import type { Mark, PlaceStart, RunData, Stall } from './run_data';
 import type { RunSettings } from './run_origin';
 
 export const RUN_FORMAT = 'vivace-run';
@@ -30,6 +30,8 @@ export interface TokenColumns {
   paintedMs: (number | null)[];
   /** Pipelines compiled before the token. */
   pipelines: number[];
+  /** The part of `tbtMs` in which other requests ran. Absent where none did, and in older documents. */
+  othersMs?: number[];
 }
 
 /** The keys of the report come after those that only the panel knows. */
@@ -56,10 +58,12 @@ export interface RunDocument extends RunReport {
   prefill: { done: number; total: number } | null;
   tokenizeMs: number | null;
   prefillMs: number | null;
-  /** What the cache had of the prompt. Absent in older documents. */
+  /** The cache's share of the prompt. Absent in older documents. */
   cache?: RunMetrics['cache'];
   /** The times of an answer from a server. */
   network?: RunMetrics['network'];
+  /** The places that computed the tokens, if there was a choice. */
+  places?: readonly PlaceStart[];
   tokens: TokenColumns;
   marks: Mark[];
   /** Found again by who reads the document: the causes are here for people and other programs. */
@@ -93,6 +97,7 @@ export function runDocument(run: RunData, info: EngineInfo | null, roofline: Roo
     cache: metrics.cache,
     network: metrics.network,
     prefill,
+    ...(run.places.length > 0 && { places: run.places.slice(-MAX_MARKS) }),
     tokens: columnsOf(run),
     marks: run.marks.slice(-MAX_MARKS),
     stalls: run.stalls,
@@ -123,6 +128,7 @@ function columnsOf({ tokens }: RunData): TokenColumns {
     receivedMs: tokens.map(({ receivedMs }) => rounded(receivedMs)),
     paintedMs: tokens.map(({ paintedMs }) => paintedMs && rounded(paintedMs)),
     pipelines: tokens.map(({ pipelines }) => pipelines ?? 0),
+    ...(tokens.some(({ othersMs }) => othersMs) && { othersMs: tokens.map(({ othersMs }) => rounded(othersMs ?? 0)) }),
   };
 }
 

@@ -1,6 +1,6 @@
 // Reads the document of a run from a file or from the browser's storage, both untrusted. Pure.
 
-import type { RunReport } from '../../engine/engine';
+import type { Place, RunReport } from '../../engine/engine';
 import { isJsonObject } from '../../shared/json_object';
 import { UNIQUE_ID } from '../../shared/unique_id';
 import {
@@ -38,7 +38,7 @@ import {
   whole,
   yesOrNo,
 } from './run_checks';
-import { MARK, type Mark } from './run_data';
+import { MARK, type Mark, type PlaceStart } from './run_data';
 import { MAX_MARKS, RUN_FORMAT, RUN_VERSION, type RunDocument, type TokenColumns } from './run_document';
 import type { RunSettings } from './run_origin';
 
@@ -54,7 +54,7 @@ const column = <T>(check: Check<T>) => list(check, MAX_TOKENS);
 const time = number(0, MAX_TIME);
 
 const columns = fields<TokenColumns>({
-  text: column(letters),
+  text: column(all), // a server may send all of an answer at once
   position: column(whole(1e9)),
   atMs: column(time),
   tbtMs: column(orNull(milliseconds)),
@@ -63,10 +63,16 @@ const columns = fields<TokenColumns>({
   receivedMs: column(milliseconds),
   paintedMs: column(orNull(milliseconds)),
   pipelines: column(whole(1e6)),
+  othersMs: optional(column(milliseconds)),
 });
 
 const labels = Object.fromEntries(Object.values(MARK).map((label) => [label, true])) as Record<string, true>;
 const marks = list(fields<Mark>({ afterToken: whole(MAX_TOKENS), atMs: time, label: oneOf(labels) }), MAX_MARKS);
+
+const places = list(
+  fields<PlaceStart>({ afterToken: whole(MAX_TOKENS), place: oneOf<Place>({ local: true, remote: true }) }),
+  MAX_MARKS,
+);
 
 const date: Check<string> = (value, name) => {
   const found = matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/, 'a time as ISO 8601')(value, name);
@@ -117,7 +123,7 @@ const report = {
   peakGpuBytes: orNull(number()),
 };
 
-/** What is read of a document. Stalls are found again. */
+/** The parts of a document that are read. Stalls are found again. */
 export type ReadRun = Omit<RunDocument, 'stalls' | 'format' | 'version'>;
 
 const document = fields<ReadRun>({
@@ -139,6 +145,7 @@ const document = fields<ReadRun>({
   cache: optional(cache),
   network: optional(network),
   prefill: orNull(fields({ done: whole(1e9), total: whole(1e9) })),
+  places: optional(places),
   tokens: columns,
   marks,
   info: orNull(info),
@@ -166,6 +173,8 @@ function parseRun(value: unknown): ReadRun {
     throw new RunFileError('This is not a valid run: its lists of tokens differ in length.');
   if (tokens.position.some((position, i) => i > 0 && position < (tokens.position[i - 1] ?? 0)))
     throw new RunFileError('This is not a valid run: the positions of its tokens do not ascend.');
+  if (run.places?.some(({ afterToken }, i, all) => i > 0 && afterToken < (all[i - 1]?.afterToken ?? 0)))
+    throw new RunFileError('This is not a valid run: its places do not ascend.');
   if (!whole.startsWith(tokens.text.join('')))
     throw new RunFileError('This is not a valid run: its text is not that of its tokens.');
   return run;

@@ -16,14 +16,23 @@ import {
 } from '../../engine/engine';
 import { summarizeGaps } from '../../engine/tbt';
 import { afterPaint } from '../shared/after_paint';
-import { type DoneEvent, MARK, type Mark, type RecordedToken, type RunData, runLabel, type Stall } from './run_data';
+import {
+  type DoneEvent,
+  MARK,
+  type Mark,
+  type PlaceStart,
+  type RecordedToken,
+  type RunData,
+  runLabel,
+  type Stall,
+} from './run_data';
 import { originHere, type RunOrigin } from './run_origin';
 import { findStalls } from './stalls';
 
 interface RunRecordOptions {
   info?: EngineInfo | null;
   isFirst?: boolean;
-  /** What is known of the run's origin. */
+  /** The known origin of the run. */
   origin?: Partial<RunOrigin>;
   /** Milliseconds since the epoch of 1970. */
   now?: () => number;
@@ -35,7 +44,8 @@ const epochNow = () => performance.timeOrigin + performance.now();
 
 export class RunRecord implements RunData {
   readonly origin: RunOrigin;
-  readonly info: EngineInfo | null;
+  info: EngineInfo | null;
+  readonly places: PlaceStart[] = [];
   readonly isFirst: boolean;
   readonly tokens: RecordedToken[] = [];
   readonly tokenNumbers: number[] = [];
@@ -143,6 +153,10 @@ export class RunRecord implements RunData {
         break;
       case 'interrupted':
         takeRecovery(this.recoveries, event, this.tokens.length);
+        break;
+      case 'place':
+        this.info = event.info;
+        this.places.push({ afterToken: this.tokens.length, place: event.place });
         break;
       case 'reasoning':
       case 'tool-call':

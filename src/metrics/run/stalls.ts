@@ -3,7 +3,16 @@
 import type { Recovery } from '../../engine/engine';
 import { panelWords } from '../../words/panel_words';
 import { formatMs } from '../shared/figure_format';
-import { describeRecovery, gpuMsOf, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
+import {
+  describeRecovery,
+  gpuMsOf,
+  MARK,
+  type Mark,
+  placeOf,
+  type RecordedToken,
+  type RunData,
+  type Stall,
+} from './run_data';
 
 /** A stall is longer than this many median gaps ... */
 const TIMES_P50 = 3;
@@ -21,7 +30,7 @@ const TOGETHER_OF_P50 = 1 / 4;
 /** The values of a run that explain its gaps. `gaps` has one entry per token, without the first. */
 type Run = Pick<
   RunData,
-  'info' | 'tokens' | 'gaps' | 'marks' | 'recoveries' | 'prefill' | 'metrics' | 'tbt' | 'isEnded'
+  'info' | 'places' | 'tokens' | 'gaps' | 'marks' | 'recoveries' | 'prefill' | 'metrics' | 'tbt' | 'isEnded'
 >;
 
 /** A stall whose cause is sought. */
@@ -78,7 +87,7 @@ function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
   if (othersMs >= LEAST_SHARE * ms) return { cause: 'other answers', sentence: text.others(formatMs(othersMs)) };
   if (token.pipelines) return { cause: 'compile', sentence: text.compile(token.pipelines) };
   if (index === 1 && (run.prefill?.total ?? 0) > 1) return { cause: 'prefill', sentence: text.prefill };
-  if (run.info?.backend === 'remote') return { cause: 'network or server', sentence: text.network(together) };
+  if (placeOf(run, index) === 'remote') return { cause: 'network or server', sentence: text.network(together) };
   if (awaitsGpuTimes(run)) return { cause: 'not known yet', sentence: text.later };
   if (gpuMs !== null && gpuMs >= LEAST_SHARE * ms) return { cause: 'GPU step', sentence: text.gpu(formatMs(gpuMs)) };
   if (workerMs !== null && workerMs >= LEAST_SHARE * ms) {

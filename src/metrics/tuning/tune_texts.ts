@@ -13,7 +13,7 @@ interface TuneConditions {
   isAnswering: boolean;
 }
 
-/** Why tuning cannot start now, or null when it can. */
+/** The reason why tuning cannot start now, or null if it can. */
 export function whyNotTune({ hasModel, info, isAnswering }: TuneConditions): string | null {
   const text = panelWords().tuning;
   if (!hasModel || !info) return text.noModel;

@@ -1,22 +1,43 @@
 // Makes the fused step of a model ready: a part of its own, loaded where the step may run.
 
+import type { Gpu } from '../../gpu/device';
 import type { StepTest } from '../../kernels/step/step';
-import type { StepLaunch } from '../../kernels/step/step_plan';
+import { refusal, type StepLaunch } from '../../kernels/step/step_plan';
 import type { Reason } from '../../shared/why';
 import type { LinearSources } from '../linears';
-import { type FusedModel, refusedLaunch } from './fused_model';
+import type { FusedModel } from './fused_model';
 import { FusedStep } from './fused_step';
+import type { TunedStep } from './step_choice';
 import { findLaunch } from './step_launch';
 
-/** @param known a launch that was found before @returns why no launch can run here, where none can */
+/** Launches that need not be looked for. */
+interface KnownLaunches {
+  asked?: StepLaunch;
+  /** The decision of an earlier load. */
+  tuned?: TunedStep;
+}
+
+/** @returns why no launch can run here, where none can */
 export async function createFused(
   sources: Omit<LinearSources, 'tuned'>,
   model: FusedModel,
-  known: StepLaunch | null,
+  { asked, tuned }: KnownLaunches,
   test?: StepTest,
 ): Promise<FusedStep | Reason> {
   const { gpu } = sources;
-  const launch = known ?? (await findLaunch(gpu, model.shape));
+  const launch = asked ?? tunedLaunch(tuned, model, gpu) ?? (await findLaunch(gpu, model.shape));
   if (typeof launch === 'string') return launch;
   return refusedLaunch(model, launch, gpu) ?? FusedStep.create(sources, model, launch, test);
+}
+
+/** The launch of an earlier load, if it can run: a profile is as untrusted as a file. */
+function tunedLaunch(tuned: TunedStep | undefined, model: FusedModel, gpu: Gpu): StepLaunch | null {
+  if (!tuned) return null;
+  const { groups, threads } = tuned;
+  return refusedLaunch(model, { groups, threads }, gpu) === null ? { groups, threads } : null;
+}
+
+/** The reason why this launch cannot run here, or null. */
+export function refusedLaunch({ shape }: FusedModel, launch: StepLaunch, gpu: Gpu): Reason | null {
+  return refusal(shape, launch, gpu.can.subgroupMinSize, gpu.limits);
 }

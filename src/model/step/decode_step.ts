@@ -1,13 +1,12 @@
 // The running decode step: fused or plain, why, and what becomes of a step that gave up.
 
 import { GpuProgramError } from '../../errors';
-import type { Gpu } from '../../gpu/device';
 import type { StepTest } from '../../kernels/step/step';
 import type { StepLaunch } from '../../kernels/step/step_plan';
 import { arrived } from '../../shared/part';
 import { quoted, type Reason, why } from '../../shared/why';
 import type { LinearSources } from '../linears';
-import { type FusedModel, fusedModel, refusedLaunch } from './fused_model';
+import { fusedModel } from './fused_model';
 import type { FusedStep } from './fused_step';
 import type { StepAsked, StepChoice, TunedStep } from './step_choice';
 
@@ -17,7 +16,7 @@ const MOST_GIVE_UPS = 3;
 /** Polls of a wait until a load has measured how long one takes. */
 const FIRST_SPINS = 4096;
 
-/** How a load found that the fused step runs, and with which limit of a wait. */
+/** The result of a load's check of the fused step, with the limit of a wait. */
 export interface StepDecision extends Omit<StepChoice, 'giveUps'> {
   /** Most polls of a wait. */
   spins: number;
@@ -110,7 +109,7 @@ export async function createDecodeStep(
   if (asked === 'auto' && tuned?.name === 'plain') return new DecodeStep(null, quoted(tuned.reason), tuned.gain);
   const { createFused } = await arrived(import('./create_fused'));
   try {
-    const fused = await createFused(sources, model, stepLaunch ?? tunedLaunch(tuned, model, gpu), stepTest);
+    const fused = await createFused(sources, model, { asked: stepLaunch, tuned }, stepTest);
     if (typeof fused === 'string') return plain(fused);
     const step = new DecodeStep(fused, why`not measured yet`);
     if (asked === 'fused') {
@@ -127,11 +126,4 @@ export async function createDecodeStep(
     if (asked === 'auto' && error instanceof GpuProgramError) return plain(quoted(error.message));
     throw error;
   }
-}
-
-/** The launch of an earlier load, if it can run: a profile is as untrusted as a file. */
-function tunedLaunch(tuned: TunedStep | undefined, model: FusedModel, gpu: Gpu): StepLaunch | null {
-  if (!tuned) return null;
-  const { groups, threads } = tuned;
-  return refusedLaunch(model, { groups, threads }, gpu) === null ? { groups, threads } : null;
 }

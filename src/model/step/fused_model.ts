@@ -1,18 +1,9 @@
 // Whether the layers of a model can run as one dispatch on this GPU, and in which shape. The step itself is a part of
 // its own (create_fused.ts), since many GPUs run none.
 
-import type { Gpu } from '../../gpu/device';
 import { hasIntegers } from '../../kernels/linear/matmul_q8';
-import { formatRuns, type IntegerFormat } from '../../kernels/linear/weight_format';
-import {
-  type FormatRows,
-  readsScaleQuads,
-  refusal,
-  type StepFormats,
-  type StepLaunch,
-  type StepProduct,
-  type StepShape,
-} from '../../kernels/step/step_plan';
+import { formatRuns, type IntegerFormat, readsScaleQuads } from '../../kernels/linear/weight_format';
+import type { FormatRows, StepFormats, StepProduct, StepShape } from '../../kernels/step/step_plan';
 import { type Reason, why } from '../../shared/why';
 import type { LinearSources } from '../linears';
 import type { LinearWeights } from '../weights';
@@ -104,9 +95,4 @@ function runsOf({ matrix }: LinearWeights, most: number): FormatRows[] | Reason 
   }
   if (runs.length > most) return why`has ${runs.length} formats, more than ${most}`;
   return runs;
-}
-
-/** Why this launch cannot run here, or null. */
-export function refusedLaunch({ shape }: FusedModel, launch: StepLaunch, gpu: Gpu): Reason | null {
-  return refusal(shape, launch, gpu.can.subgroupMinSize, gpu.limits);
 }

@@ -3,12 +3,11 @@
 
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM } from '../../gpu/device';
 import type { CommandList } from '../../gpu/kernel';
-import type { IntegerFormat } from '../../kernels/linear/weight_format';
+import { type IntegerFormat, readsScaleQuads } from '../../kernels/linear/weight_format';
 import { phaseCuts, rangeWords, Step, type StepCut, type StepTest, wholeCut } from '../../kernels/step/step';
 import {
   HEADER_WORDS,
   layerParams,
-  readsScaleQuads,
   type StepLaunch,
   type StepProduct,
   type StepShape,

@@ -15,14 +15,14 @@ export interface StepChoice {
   giveUps: number;
 }
 
-/** What an earlier load measured on this GPU, with the launch of the fused step. */
+/** The measurement of an earlier load on this GPU, and the launch of the fused step. */
 export interface TunedStep extends Omit<StepChoice, 'giveUps'> {
   /** Workgroups of the fused step, and threads of each. */
   groups: number;
   threads: number;
   /** Most polls of a wait. */
   spins: number;
-  /** The first position that ran faster as a plain step, or the length of the context. */
+  /** The first position that ran faster as a plain step, or one past every context. */
   until: number;
 }
 

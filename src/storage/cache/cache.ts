@@ -2,6 +2,7 @@
 // lossy storage never breaks a load, which continues from the network.
 
 import { sha256 } from '@noble/hashes/sha2.js';
+import { arrived } from '../../shared/part';
 import { removeUnnamed } from './cached_models';
 import { type FileManifest, isEnough, isSameVersion, pieceLength, type Resolved } from './manifest';
 import type { Presence } from './manifest_store';
@@ -12,7 +13,7 @@ import { type StartPieceThread, workInThreads } from './piece_threads';
 import { workHere } from './piece_work';
 import { openStores, type Stores } from './stores';
 import { TabWaits } from './tab_waits';
-import { describeFull, describeTrouble, troubleCode } from './trouble';
+import { describeTrouble, troubleCode } from './trouble';
 import { watched } from './watched_stores';
 
 /** Receives the cache's warnings, each once. Codes: `cache-full`, `storage-hangs`, `storage-refused`. */
@@ -39,6 +40,10 @@ export async function openCache(
     return null;
   }
 }
+
+/** The warning if the part with the longer text cannot be loaded. */
+const FULL =
+  "This browser's storage is full for this site. The model works; the rest is fetched again at the next load.";
 
 export class ModelCache {
   private presence: Presence = { others: false, leave() {} };
@@ -70,7 +75,7 @@ export class ModelCache {
     this.record = new ModelRecord(location, this.stores, this.pieces, waits);
   }
 
-  /** Opens a cache that the caller closes after the load. @throws when the database refuses */
+  /** Opens a cache that the caller closes after the load. @throws when the database refuses, after the warning */
   static async open(
     location: string,
     stores: Stores,
@@ -80,7 +85,7 @@ export class ModelCache {
     startThread?: StartPieceThread,
   ): Promise<ModelCache> {
     const cache = new ModelCache(location, stores, onWarning, checksServer, waits, startThread);
-    await cache.record.open(checksServer);
+    await cache.record.open(checksServer).finally(() => cache.warning);
     try {
       cache.presence = await cache.stores.manifests.join(location);
     } catch {
@@ -93,13 +98,14 @@ export class ModelCache {
     const code = troubleCode(error);
     if (this.told.has(code)) return;
     this.told.add(code);
-    if (code === 'cache-full') {
-      this.warning = describeFull(this.stores, this.location, [...this.record.files.values()]).then((full) =>
-        this.onWarning({ code, ...full }),
-      );
-    } else {
-      this.onWarning({ code, message: describeTrouble(error) });
-    }
+    if (code === 'cache-full') this.warning = this.tellFull(code).catch(() => this.onWarning({ code, message: FULL }));
+    else this.onWarning({ code, message: describeTrouble(error) });
+  }
+
+  private async tellFull(code: string): Promise<void> {
+    const { describeFull } = await arrived(import('./full_storage'));
+    const full = await describeFull(this.stores, this.location, [...this.record.files.values()]);
+    this.onWarning({ code, ...full });
   }
 
   /** Marks the files of a successful load as sufficient: no more pieces are needed than were read. */

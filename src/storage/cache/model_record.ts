@@ -44,6 +44,8 @@ export class ModelRecord {
   private unwritten = 0;
   private idle: ReturnType<typeof setTimeout> | undefined;
   private flushing: Promise<void> = Promise.resolve();
+  /** The flush that has not begun, and writes all that changes until then. */
+  private queued: Promise<void> | null = null;
   private readonly changed = new Set<string>();
   /** Keys known to be in the database. A missing one means that the model was deleted. */
   private readonly stored = new Set<string>();
@@ -95,12 +97,15 @@ export class ModelRecord {
 
   /** Writes the manifests, after pieces in progress. Never throws. */
   flush(): Promise<void> {
-    this.flushing = this.flushing
-      .then(() => this.write())
-      .catch(() => {
-        this.pieces.keeps = false;
-      });
-    return this.flushing;
+    if (this.queued) return this.queued;
+    const begin = () => {
+      this.queued = null;
+      return this.write();
+    };
+    this.queued = this.flushing = this.flushing.then(begin).catch(() => {
+      this.pieces.keeps = false;
+    });
+    return this.queued;
   }
 
   private async write(): Promise<void> {

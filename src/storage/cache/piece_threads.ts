@@ -48,7 +48,10 @@ export function workInThreads(
     try {
       return { value: await ask() };
     } catch (error) {
-      if (error instanceof LateError && threads.delete(thread)) return null;
+      if (error instanceof LateError) {
+        if (threads.delete(thread)) thread.end(); // once, for all that it was asked
+        return null;
+      }
       onTrouble(error);
       throw error;
     }
@@ -71,12 +74,14 @@ export function workInThreads(
     async write(name, bytes) {
       const thread = holders.get(name);
       holders.delete(name);
-      const done = thread && (await inThread(thread, () => thread.ask({ ask: 'write', name })));
+      const isThere = thread && threads.has(thread);
+      const done = isThere && (await inThread(thread, () => thread.ask({ ask: 'write', name })));
       if (!done) await here.write(name, bytes);
     },
     end() {
       hasEnded = true;
       for (const thread of threads) thread.end();
+      threads.clear(); // what was read ahead may still come
     },
   };
 }

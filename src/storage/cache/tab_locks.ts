@@ -29,32 +29,37 @@ interface Wait {
 }
 
 /**
- * Runs `work` exactly once: in the lock's callback, or without a lock when none is granted.
+ * Runs `work` exactly once: with the lock, or without it when none is granted. A lock may be held for long after
+ * `work`, so this keeps no reference to the result.
  * @throws as `work`; the reason of `signal` when it aborts before the work begins
  */
-function inLock<T>(
+async function inLock<T>(
   name: string,
   work: (hold: (until: Promise<unknown>) => void) => Promise<T>,
-  { waits, limitMs, signal }: Wait,
+  wait: Wait,
 ): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
+  const leave = await enter(name, wait);
+  const held: Promise<unknown>[] = [];
+  try {
+    wait.signal?.throwIfAborted();
+    return await work((until) => held.push(until));
+  } finally {
+    void Promise.allSettled(held).then(leave);
+  }
+}
+
+/** Waits for the lock, or for the end of the wait without it. Gives what releases it. Never rejects. */
+function enter(name: string, { waits, limitMs, signal }: Wait): Promise<() => void> {
+  return new Promise((entered) => {
     const over = new AbortController(); // takes the request back
     let stopWaiting = () => {};
     let hasBegun = false;
-    const begin = async () => {
+    const begin = () => {
       if (hasBegun) return;
       hasBegun = true;
       stopWaiting();
       signal?.removeEventListener('abort', end);
-      const held: Promise<unknown>[] = [];
-      const turned = async () => {
-        signal?.throwIfAborted();
-        return work((until) => held.push(until));
-      };
-      const working = turned();
-      working.then(resolve, reject);
-      await working.catch(() => {});
-      await Promise.allSettled(held);
+      return new Promise<void>((leave) => entered(leave));
     };
     const end = () => {
       void begin();

@@ -46,7 +46,7 @@ export interface TensorInfo {
   /** Row-major, outermost dimension first: (rows, columns) of a matrix. The reverse of a GGUF's ne. */
   readonly shape: readonly number[];
   readonly byteLength: number;
-  /** As ByteSource.read, from byte `offset` of the tensor on. */
+  /** Reads as ByteSource.read, from byte `offset` of the tensor on. */
   read(offset: number, length: number, into?: Uint8Array): Promise<Uint8Array>;
 }
 

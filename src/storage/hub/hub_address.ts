@@ -1,5 +1,7 @@
 // Repositories of a model hub, as ids and as URLs. Pure.
 
+import { canFetch } from '../../shared/can_fetch';
+
 export const HUB = 'https://huggingface.co';
 const HUB_HOSTS: ReadonlySet<string> = new Set(['huggingface.co', 'www.huggingface.co', 'hf.co']);
 /** First path segments of hub URLs that are no owners. */
@@ -77,7 +79,7 @@ export function modelLocation(text: string, base: string, hub = HUB): string | n
   const id = /^[^/]+\/[^/]+\.gguf$/i.test(text) && !/^hf:/i.test(text) ? null : parseHubId(text);
   if (id) return hubLocation(hub, id);
   const url = URL.canParse(text, base) ? new URL(text, base) : null;
-  if (!url || !/^(?:https?|blob):$/.test(url.protocol)) return null;
+  if (!url || !canFetch(url, base)) return null;
   const onHub = readHubUrl(url, hub);
   return onHub ? hubLocation(onHub.hub, onHub.address) : url.href;
 }

@@ -16,7 +16,7 @@ const VERSION = 1;
 
 export interface Piece {
   body: Uint8Array<ArrayBuffer>;
-  /** What it took to compute these tokens, when the piece was written. */
+  /** Milliseconds that these tokens took to compute, when the piece was written. */
   computeMs: number;
 }
 
@@ -26,7 +26,7 @@ export function tokensPerPiece(bytesPerToken: number): number {
   return 2 ** Math.floor(Math.log2(most));
 }
 
-/** What all pieces of a load have in common. */
+/** The common facts of all pieces of a load. */
 export interface PromptModel {
   /** The address of the model, with which its pieces are deleted. */
   readonly location: string;

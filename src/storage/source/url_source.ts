@@ -1,13 +1,22 @@
 // Files behind a URL: network, cache, windows and hash check put together.
 
+import { arrived } from '../../shared/part';
 import { checkRange } from '../checks/bounds';
 import type { ByteSource, FileKind, OpenOptions } from './byte_source';
 import { type Connect, cachedRemote } from './cached_remote';
-import { get, HTTP_TUNING, type HttpTuning, refuseWebPage, urlFileName, WebPageError, withRetries } from './http';
+import {
+  type Answer,
+  get,
+  HTTP_TUNING,
+  type HttpTuning,
+  refuseWebPage,
+  urlFileName,
+  WebPageError,
+  withRetries,
+} from './http';
 import { rangeRemote } from './range_remote';
 import type { RemoteFile } from './remote';
 import { localHasher, WholeHash } from './whole_hash';
-import { wholeRemote } from './whole_remote';
 import { WindowCache, type WindowPool } from './window_cache';
 
 /**
@@ -104,8 +113,12 @@ function hashChecked(
   };
 }
 
+/** Other schemes may know no ranges: an extension's answer to one is its bytes, with the status of a whole file. */
+const HAS_RANGES = /^(?:https?|blob):/;
+
 /** Opens a file by ranges, the first at byte `at`. */
 async function connect(url: string, at: number, options: OpenOptions, tuning: HttpTuning): Promise<RemoteFile> {
+  if (!HAS_RANGES.test(url)) return connectWhole(url, 'weights', options, tuning);
   const first = await withRetries(tuning, options.signal, async () => {
     const answer = await get(url, [at, at + tuning.windowBytes - 1], tuning, options.signal);
     try {
@@ -114,7 +127,7 @@ async function connect(url: string, at: number, options: OpenOptions, tuning: Ht
       answer.discard();
       throw error;
     }
-    return answer.status === 206 ? answer : wholeRemote(url, answer, 'weights', options, tuning.windowBytes);
+    return answer.status === 206 ? answer : arriving(url, answer, 'weights', options, tuning);
   });
   if ('size' in first) return first;
   const range = first.headers.get('content-range');
@@ -129,6 +142,12 @@ async function connect(url: string, at: number, options: OpenOptions, tuning: Ht
 function connectWhole(url: string, kind: FileKind, options: OpenOptions, tuning: HttpTuning): Promise<RemoteFile> {
   return withRetries(tuning, options.signal, async () => {
     const answer = await get(url, null, tuning, options.signal, { whole: options.httpCache });
-    return wholeRemote(url, answer, kind, options, tuning.windowBytes);
+    return arriving(url, answer, kind, options, tuning);
   });
+}
+
+/** The file of an answer without ranges: few servers know none. */
+async function arriving(url: string, answer: Answer, kind: FileKind, options: OpenOptions, tuning: HttpTuning) {
+  const { wholeRemote } = await arrived(import('./whole_remote'));
+  return wholeRemote(url, answer, kind, options, tuning.windowBytes);
 }

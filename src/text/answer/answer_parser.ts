@@ -26,7 +26,7 @@ export function createAnswerParser(tokenizer: Tokenizer, options: AnswerOptions 
   const splitter = new AnswerSplitter(options);
   const calls = tools.length > 0 && readCalls ? syntax?.tools : null;
   const decoder = createStreamDecoder(tokenizer, goesOn, namesIn([syntax?.thinking, calls]).trim());
-  let early = begun === '' ? '' : splitter.add(begun, false);
+  let early = begun === '' ? '' : splitter.begin(begun);
   let isNew = true; // the parts of `begun` are not passed on yet
   let reasoningTokens = 0;
 

@@ -5,9 +5,10 @@ import type { Tool } from '../template/message';
 
 /** A part of an answer that is not its text. */
 export type AnswerPart =
+  /** A part of the thinking. */
   | { type: 'reasoning'; text: string }
+  /** A part of a call. The first of each `index` has `id` and `name`. The `arguments`, joined, are JSON text. */
   | {
-      /** A part of a call. The first of each `index` has `id` and `name`. The `arguments`, joined, are JSON text. */
       type: 'tool-call';
       /** The number of the call in the answer, from 0. */
       index: number;
@@ -47,7 +48,7 @@ export interface AnswerOptions {
   syntax?: ChatSyntax;
   /** The tools that may be called. Without any, a call is text. */
   tools?: readonly Tool[];
-  /** What reads calls (call_parser.ts). Without it, a call is text. */
+  /** The parser of calls (call_parser.ts). Without it, a call is text. */
   readCalls?: ReadCalls;
   /** `text`: thinking stays in the text, with its markers. Default: split. */
   reasoning?: 'split' | 'text';

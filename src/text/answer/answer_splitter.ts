@@ -25,6 +25,8 @@ export class AnswerSplitter {
   /** Spaces before the next text are the template's. */
   private dropsSpace = false;
   private spaces = ''; // at the end of the thinking so far
+  /** Units of the thinking that were told before. */
+  private told = 0;
   private readonly open: string;
   private readonly close: string;
   private readonly tools: readonly Tool[];
@@ -48,6 +50,13 @@ export class AnswerSplitter {
 
   get stopped(): boolean {
     return this.shown.stopped;
+  }
+
+  /** Adds the beginning of the answer, which the prompt holds. Thinking in it is the caller's own, and is not told. */
+  begin(text: string): string {
+    const at = this.open === '' ? -1 : text.indexOf(this.open);
+    this.told = at < 0 ? 0 : text.slice(at + this.open.length).trimStart().length;
+    return this.add(text, false);
   }
 
   /** Adds text and returns what can be shown of it. `last`: nothing follows. */
@@ -129,10 +138,13 @@ export class AnswerSplitter {
     const kept = whole.length - text.length > MAX_SPACES ? whole : whole.trimEnd();
     this.spaces = whole.slice(kept.length);
     const shown = this.thought.add(kept, isEnd);
-    if (shown !== '') this.parts.push({ type: 'reasoning', text: shown });
+    const fresh = shown.slice(this.told);
+    this.told -= shown.length - fresh.length;
+    if (fresh !== '') this.parts.push({ type: 'reasoning', text: fresh });
     if (!isEnd) return;
     this.thought = new ShownText([]);
     this.spaces = '';
+    this.told = 0;
   }
 
   /** Begins a call at a place of the pending text, and returns the text before it. */

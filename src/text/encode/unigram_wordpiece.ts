@@ -23,7 +23,7 @@ const CACHE_WORD_LENGTH = 32;
 type UnigramConfig = ConstructorParameters<typeof Unigram>[0];
 type WordPieceConfig = ConstructorParameters<typeof WordPiece>[0];
 
-/** Of any kind. */
+/** Creates the word model of any kind of tokenizer. */
 export function createModel(options: EncoderOptions, byteLevel: boolean): WordModel {
   const { model, vocab, unkToken } = options;
   if (model.type === 'BPE') return createBpe(model, options, byteLevel);

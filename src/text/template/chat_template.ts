@@ -16,7 +16,7 @@ export interface ChatTemplate {
   render(request: ChatRequest, options: { addGenerationPrompt: boolean }): string;
   /** The conversation up to the assistant's answer. */
   encode(request: ChatRequest, tokenizer: Tokenizer): ChatPrompt;
-  /** How the template shows thinking and calls. Read off at the first use. */
+  /** The template's syntax of thinking and calls, found at the first use. */
   readonly syntax: ChatSyntax;
 }
 

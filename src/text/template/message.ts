@@ -28,11 +28,11 @@ export interface ChatMessage {
    */
   role: 'system' | 'user' | 'assistant' | 'tool';
   content: string;
-  /** Of `assistant`: the thinking before the content, for templates that show it. */
+  /** The thinking before an assistant's content, for templates that show it. */
   reasoning?: string;
-  /** Of `assistant`: the calls after the content. */
+  /** The calls after an assistant's content. */
   toolCalls?: readonly ToolCall[];
-  /** Of `tool`: the `id` of the call whose result the content is. */
+  /** The `id` of the call whose result is the content of a `tool` message. */
   toolCallId?: string;
 }
 
@@ -42,7 +42,7 @@ export interface ChatMessage {
  */
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string };
 
-/** What a chat template takes beside the messages. */
+/** The inputs of a chat template beside the messages. */
 export interface ChatSettings {
   /** The tools that the model may call. */
   tools?: readonly Tool[];

@@ -75,7 +75,7 @@ export function promptOf(
   authors: Authors | null,
   tokenizer: Tokenizer,
 ): ChatPrompt {
-  let text = continueLast ? upTo(rendered, messages.at(-1)!) : rendered;
+  let text = continueLast ? upTo(rendered, messages.at(-1)!, traits?.answerEnd ?? '') : rendered;
   let known = authors;
   let begun = continueLast ? '' : openedThinking(text, traits);
   const add = (more: string, author: Author) => {
@@ -116,10 +116,14 @@ function openedThinking(text: string, traits: TemplateTraits | null): string {
   return at >= 0 && text.slice(at + open.length).trim() === '' ? text.slice(at) : '';
 }
 
-/** The conversation up to the end of its last message's content, as transformers cuts it. */
-function upTo(rendered: string, { role, content }: { role: string; content: string }): string {
+/**
+ * The conversation up to the end of its last message's content, as transformers cuts it, but never within `answerEnd`:
+ * a short content may be in there, too.
+ */
+function upTo(rendered: string, { role, content }: { role: string; content: string }, answerEnd: string): string {
   const trimmed = content.trim();
-  const at = trimmed === '' || role !== 'assistant' ? -1 : rendered.lastIndexOf(trimmed);
+  const end = rendered.endsWith(answerEnd) ? rendered.length - answerEnd.length : rendered.length;
+  const at = trimmed === '' || role !== 'assistant' ? -1 : rendered.lastIndexOf(trimmed, end - trimmed.length);
   if (at < 0) {
     throw new InvalidRequestError(
       `continueLast needs a last message by the assistant, with a text that the chat template shows; it is by "${role}" and has ${content.length} characters.`,

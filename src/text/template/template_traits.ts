@@ -2,11 +2,14 @@
 // words, the needles, and finds the text around them. Knows no family of models.
 
 import type { ChatSyntax, Probe } from './chat_syntax';
+import { TEXT, user } from './needles';
 import { readThinking, type ThinkingForm } from './thinking_syntax';
 import { readTools, type ToolForm } from './tool_syntax';
 
 export interface TemplateTraits extends ThinkingForm, ToolForm {
   readonly syntax: ChatSyntax;
+  /** The text behind the content of a last message by the assistant. */
+  readonly answerEnd: string;
 }
 
 export function readTraits(probe: Probe, source: string): TemplateTraits {
@@ -19,6 +22,13 @@ export function readTraits(probe: Probe, source: string): TemplateTraits {
     ...thinking,
     ...tools,
     calls,
+    answerEnd: readAnswerEnd(probe),
     syntax: { thinking: thinking.thinking, tools: tools.showsTools ? calls : null },
   };
+}
+
+function readAnswerEnd(probe: Probe): string {
+  const shown = probe({ messages: [user, { role: 'assistant', content: TEXT }] }) ?? '';
+  const at = shown.lastIndexOf(TEXT);
+  return at < 0 ? '' : shown.slice(at + TEXT.length);
 }

@@ -8,7 +8,7 @@ import type { ChatMessage, ChatRequest, Tool } from './message';
 /** Records or replaces a text of the request. */
 export type Mark = (text: string, author: Author) => string;
 
-/** How a template wants its messages. */
+/** The form of messages that a template demands. */
 export interface Forms {
   /** The field of a message with its thinking. */
   readonly thinkingField: string | null;

@@ -27,7 +27,7 @@ interface Words {
 export function ggufVocabulary(gguf: ReadonlyMap<string, unknown>): {
   tokenizerJson: JsonObject;
   tokenizerConfig: JsonObject;
-  /** What the rules do to a text. Null if that takes the library. */
+  /** Applies the rules to a text. Null if that takes the library. */
   pipeline: TextPipeline | null;
 } {
   const get = (name: string) => gguf.get(`tokenizer.ggml.${name}`);

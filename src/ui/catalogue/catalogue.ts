@@ -17,13 +17,21 @@ export interface CatalogueModel {
   readonly downloadBytes: number;
   /** Weights that the GPU reads for each token. */
   readonly bytesPerToken: number;
-  /** Keys and values of one token, in f16. */
-  readonly kvBytesPerToken: number;
+  readonly kv: KvShape;
   /** Most tokens of a conversation. */
   readonly contextLength: number;
   readonly license: { readonly name: string; readonly url: string };
-  /** What was not checked, in sentences. Empty for a model that was checked. */
+  /** Sentences about missing checks. Empty for a model that was checked. */
   readonly unverified: readonly string[];
+}
+
+/** The shape of keys and values. */
+export interface KvShape {
+  readonly layers: number;
+  readonly heads: number;
+  readonly headDim: number;
+  /** Layers that keep the keys and values of so many tokens alone. */
+  readonly windows: { readonly layers: number; readonly tokens: number } | null;
 }
 
 export interface Catalogue {
@@ -32,7 +40,7 @@ export interface Catalogue {
   readonly complaints: readonly string[];
 }
 
-/** Where the list is read: the page's address, and its hub. */
+/** The place of the list: the page's address, and its hub. */
 export interface CataloguePlace {
   readonly base: string;
   readonly hub: string;
@@ -55,14 +63,14 @@ export function storyteller({ base }: Pick<CataloguePlace, 'base'>): CatalogueMo
     parameters: 14_162_304,
     downloadBytes: 15_201_408,
     bytesPerToken: 15_066_624,
-    kvBytesPerToken: 4096,
+    kv: { layers: 8, heads: 2, headDim: 64, windows: null },
     contextLength: 1024,
     license: { name: 'Apache 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     unverified: [],
   };
 }
 
-/** What a model is good at, in a language, or else in English. */
+/** The strengths of a model, in a language, or else in English. */
 export function aboutOf({ about }: CatalogueModel, language: string): string {
   return (Object.hasOwn(about, language) ? about[language] : about.en) ?? '';
 }

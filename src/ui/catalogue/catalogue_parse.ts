@@ -3,7 +3,7 @@
 
 import { hubLocation, parseHubId } from '../../engine/engine';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
-import { type Catalogue, type CatalogueModel, type CataloguePlace, storyteller } from './catalogue';
+import { type Catalogue, type CatalogueModel, type CataloguePlace, type KvShape, storyteller } from './catalogue';
 
 /** Most letters of a list, and most of its models. */
 export const MAX_LETTERS = 200_000;
@@ -59,7 +59,6 @@ function entriesOf(text: string): readonly unknown[] | string {
 function readModel(fields: Fields, place: CataloguePlace): CatalogueModel {
   const id = fields.text('id', 64);
   if (!ID.test(id)) throw new CatalogueError('its id has other signs than a-z, 0-9, dot, dash and underscore');
-  const heads = fields.number('layers', 1000) * fields.number('kvHeads', 1000) * fields.number('headDim', 4096);
   return {
     id,
     name: fields.text('name', 60),
@@ -69,7 +68,7 @@ function readModel(fields: Fields, place: CataloguePlace): CatalogueModel {
     parameters: fields.number('parameters'),
     downloadBytes: fields.number('downloadBytes'),
     bytesPerToken: fields.number('bytesPerToken'),
-    kvBytesPerToken: 2 * 2 * heads, // keys and values, two bytes each
+    kv: kvOf(fields),
     contextLength: fields.number('contextLength', 1e8),
     license: licenseOf(fields.object('license')),
     unverified: fields.notes('unverified'),
@@ -94,6 +93,16 @@ function whereOf(
   if (!address || `${address.owner}/${address.name}` !== repository)
     throw new CatalogueError('its repository, revision and file are no model of a hub');
   return { location: hubLocation(hub, address), repository, isPinned: COMMIT.test(revision) };
+}
+
+function kvOf(fields: Fields): KvShape {
+  const layers = fields.number('layers', 1000);
+  const heads = fields.number('kvHeads', 1000);
+  const hasWindows = fields.has('window') || fields.has('windowLayers');
+  const windows = hasWindows
+    ? { layers: fields.number('windowLayers', layers), tokens: fields.number('window', 1e8) }
+    : null;
+  return { layers, heads, headDim: fields.number('headDim', 4096), windows };
 }
 
 function licenseOf(fields: Fields): CatalogueModel['license'] {

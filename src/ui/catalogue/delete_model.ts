@@ -26,7 +26,7 @@ class VivaceDeleteModel extends WordedElement {
   ];
   static override properties = { model: { attribute: false }, name: {}, asking: { state: true } };
   declare model: CachedModel | null;
-  /** As people know it. */
+  /** The model's name for people. */
   declare name: string;
   declare private asking: boolean;
 

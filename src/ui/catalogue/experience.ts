@@ -44,21 +44,21 @@ export function parseExperience(text: string | null, adapter: string): Experienc
   };
 }
 
-/** With the speed of an answer. The oldest of many is forgotten. */
+/** Adds the speed of an answer. The oldest of many is forgotten. */
 export function withRate(seen: Experience, location: string, rate: Rate): Experience {
   const { [location]: _, ...others } = seen.rates;
   const entries = [...Object.entries(others), [location, rate] as const].slice(-MAX_RATES);
   return { ...seen, rates: Object.fromEntries(entries) };
 }
 
-/** With a model that loaded. What was refused before and is granted now was refused for another reason. */
+/** Adds a model that loaded. An earlier refusal of the same memory then had another reason. */
 export function withGranted(seen: Experience, bytes: number): Experience {
   const grantedBytes = Math.max(seen.grantedBytes, bytes);
   const { refusedBytes } = seen;
   return { ...seen, grantedBytes, refusedBytes: refusedBytes !== null && refusedBytes <= bytes ? null : refusedBytes };
 }
 
-/** With a model that did not get its memory. */
+/** Adds a model that did not get its memory. */
 export function withRefused(seen: Experience, bytes: number): Experience {
   return { ...seen, refusedBytes: Math.min(seen.refusedBytes ?? bytes, bytes) };
 }

@@ -1,6 +1,7 @@
 // Whether a model fits a machine. Nobody tells a page how much memory a GPU has free, so a verdict is certain only
 // where a model of that size has run or was refused here; otherwise it follows from the kind of machine. Pure.
 
+import { kvRoom, kvRowBytes } from '../../shared/kv_rows';
 import type { CatalogueModel } from './catalogue';
 import type { Experience } from './experience';
 import type { Machine } from './machine';
@@ -8,7 +9,7 @@ import type { Machine } from './machine';
 /** `fits` was seen here, `likely` and `unsure` follow from the kind of machine, `no` cannot work. */
 type Verdict = 'fits' | 'likely' | 'unsure' | 'no';
 
-/** Why a model does not fit. */
+/** The reason why a model does not fit. */
 type Obstacle = 'refused' | 'cpu' | 'phone' | 'memory';
 
 export interface Fit {
@@ -25,17 +26,24 @@ const USUAL_CONTEXT = 4096;
 const BESIDE = 150e6;
 /** Most bytes of weights on the CPU, where each takes four. */
 const CPU_WEIGHTS = 2 ** 32;
-/** What a browser's tab on a phone gets without being closed. */
+/** The memory that a tab on a phone may take without being closed. */
 const PHONE_BUDGET = 1.2e9;
 /** `deviceMemory` says no more than this in most browsers: a machine that reports it may have any more. */
 const CAPPED_MEMORY = 8 * 2 ** 30;
 
-/** Memory that a model takes: on a GPU as the file holds it, on the CPU four bytes a weight. */
-export function needOf(model: CatalogueModel, { gpu }: Pick<Machine, 'gpu'>): number {
+/**
+ * Memory that a model takes: on a GPU as the file holds it, with keys and values of the chosen type; on the CPU four
+ * bytes a number.
+ */
+export function needOf(model: CatalogueModel, { gpu, kvType }: Pick<Machine, 'gpu' | 'kvType'>): number {
   const tokens = Math.min(model.contextLength, USUAL_CONTEXT);
   const onCpu = gpu === 'none';
   const weights = onCpu ? 4 * model.parameters : model.downloadBytes;
-  return weights + (onCpu ? 2 : 1) * model.kvBytesPerToken * tokens + BESIDE;
+  const { layers, heads, headDim, windows } = model.kv;
+  const inWindows = windows && !onCpu ? windows : { layers: 0, tokens: 1 }; // the CPU keeps all of every layer
+  const room = kvRoom({ contextLength: tokens, maxTokens: 0 }, inWindows.tokens);
+  const rows = heads * ((layers - inWindows.layers) * tokens + inWindows.layers * room);
+  return weights + 2 * rows * kvRowBytes({ headDim, kvType: onCpu ? 'f32' : kvType }) + BESIDE;
 }
 
 export function fitOf(model: CatalogueModel, machine: Machine, seen: Experience): Fit {

@@ -8,10 +8,11 @@ import {
   type ModelLocation,
   type Roofline,
 } from '../../engine/engine';
+import type { KvType } from '../../shared/kv_rows';
 import { type Catalogue, type CatalogueModel, type CataloguePlace, storyteller } from './catalogue';
 import type { Experience } from './experience';
 import type { Knowledge } from './knowledge';
-import type { Machine } from './machine';
+import type { Inspected, Machine } from './machine';
 
 /** A load under way. */
 export interface Loading {
@@ -21,10 +22,10 @@ export interface Loading {
   readonly totalBytes: number;
 }
 
-/** What the browser gives. Tests give their own. */
+/** The browser's facts. Tests pass their own. */
 export interface OfferSources {
   readonly catalogue: (place: CataloguePlace) => Promise<Catalogue>;
-  readonly machine: () => Promise<Machine>;
+  readonly machine: () => Promise<Inspected>;
   readonly kept: () => Promise<CachedModel[]>;
 }
 
@@ -32,7 +33,9 @@ export class Offers {
   models: readonly CatalogueModel[];
   complaints: readonly string[] = [];
   /** Null until the browser was asked. */
-  machine: Machine | null = null;
+  inspected: Inspected | null = null;
+  /** The type of keys and values that the reader has chosen. */
+  kvType: KvType = 'f16';
   seen: Experience = { adapter: '', readGBps: null, grantedBytes: 0, refusedBytes: null, rates: {} };
   /** Null until the list of downloaded models was read. */
   kept: readonly CachedModel[] | null = null;
@@ -56,9 +59,9 @@ export class Offers {
     if (!known) return;
     const { catalogue = known.readCatalogue, machine: inspect = () => known.inspectMachine(this.usesGpu) } =
       this.sources;
-    const [{ models, complaints }, machine] = await Promise.all([catalogue(this.place), inspect()]);
+    const [{ models, complaints }, inspected] = await Promise.all([catalogue(this.place), inspect()]);
     this.knowledge = known;
-    Object.assign(this, { models, complaints, machine, seen: known.readExperience(machine.name) });
+    Object.assign(this, { models, complaints, inspected, seen: known.readExperience(inspected.name) });
     this.tell();
   }
 
@@ -67,6 +70,11 @@ export class Offers {
     const { kept = listCachedModels } = this.sources;
     this.kept = await kept().catch(() => []);
     this.tell();
+  }
+
+  /** Null until the browser was asked. */
+  get machine(): Machine | null {
+    return this.inspected && { ...this.inspected, kvType: this.kvType };
   }
 
   /** The model of the list at an address. */
@@ -79,7 +87,7 @@ export class Offers {
     return (this.machine && this.knowledge?.recommend(this.models, this.machine, this.seen)) ?? null;
   }
 
-  show(state: Partial<Pick<Offers, 'running' | 'loading'>>): void {
+  show(state: Partial<Pick<Offers, 'running' | 'loading' | 'kvType'>>): void {
     Object.assign(this, state);
     this.tell();
   }

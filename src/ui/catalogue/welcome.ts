@@ -14,22 +14,25 @@ class VivaceWelcome extends WordedElement {
     .model { min-height: 1.5em; margin-top: 6px; color: var(--v-muted); font-size: var(--v-size); }
     .model b { color: var(--v-ink); font-weight: 600; }
   `;
-  static override properties = { model: { attribute: false }, name: {} };
+  static override properties = { model: { attribute: false }, name: {}, lead: {} };
   /** The model that runs or loads, if it is one of the list. */
   declare model: CatalogueModel | null;
   /** The name of any other model. */
   declare name: string;
+  /** A sentence about the page, in place of the usual one. */
+  declare lead: string;
 
   constructor() {
     super();
     this.model = null;
     this.name = '';
+    this.lead = '';
   }
 
   override render() {
-    const { model, name } = this;
+    const { model, name, lead } = this;
     const about = model ? html`<span aria-hidden="true"> · </span>${aboutOf(model, language())}` : nothing;
-    return html`<p data-testid="lead">${pageWords().catalogue.lead}</p>
+    return html`<p data-testid="lead">${lead || pageWords().catalogue.lead}</p>
       <p class="model" dir="auto" data-testid="model-in-words"><b>${model?.name ?? name}</b>${about}</p>`;
   }
 }

@@ -2,7 +2,7 @@
 
 import { html, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { Constraint, Engine, Health, SamplingDefaults } from '../../engine/engine';
+import type { ChatEngine, Constraint, Health, SamplingDefaults } from '../../engine/engine';
 import type { Listen } from '../../shared/listen';
 import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
@@ -56,6 +56,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     engine: { attribute: false },
     loadSettings: { attribute: false },
     examples: { attribute: false },
+    tellsStories: { attribute: false },
     readFiles: { attribute: false },
     tuning: { attribute: false },
     opensRuns: { attribute: false },
@@ -77,10 +78,12 @@ export class VivaceChat extends WordedElement implements ChatHost {
   declare addEventListener: Listen<ChatEvents>;
   declare removeEventListener: Listen<ChatEvents>;
   /** Null while there is no model. The reader can write already. */
-  declare engine: Engine | null;
+  declare engine: ChatEngine | null;
   declare loadSettings: LoadSettings;
-  /** The questions that the empty conversation offers. Null: those for the storyteller. */
+  /** The questions that the empty conversation offers. Null: stories, if the model tells them. */
   declare examples: readonly string[] | null;
+  /** True if the model is the storyteller: the empty conversation asks for stories. */
+  declare tellsStories: boolean;
   /** Reads files that come with a question. Null: the chat takes none. The page brings it, with their elements. */
   declare readFiles: ReadFiles | null;
   /**
@@ -93,11 +96,11 @@ export class VivaceChat extends WordedElement implements ChatHost {
   declare remember: boolean;
   /** True if the chat takes its keys from the whole document (chat_keys). For a page of its own. */
   declare shortcuts: boolean;
-  /** Headline of the empty conversation. Empty: that for the storyteller. */
+  /** Headline of the empty conversation, if it has one of its own. */
   declare heading: string;
   /** The system message of new conversations, or '', until a reader writes another. */
   declare system: string;
-  /** The text under the headline of the empty conversation. Default: the model's name and size. */
+  /** The text under the headline of the empty conversation. By default, for a model of this page: where text stays. */
   declare welcome: string;
   /** The text in the empty field of an empty conversation, if it has a text of its own. */
   declare placeholder: string;
@@ -108,19 +111,21 @@ export class VivaceChat extends WordedElement implements ChatHost {
   /** `off`: no times under an answer. */
   declare figures: 'on' | 'off';
   declare sampling: SamplingSettings;
-  /** Whether a model thinks whose chat template can switch that. */
+  /** The switch of thinking, for chat templates that have one. */
   declare thinking: Thinking;
   declare private limit: number;
-  /** What is sent when the model comes, unless the reader edits it in the composer or leaves its conversation. */
+  /** The question that is sent when the model comes, unless the reader edits it or leaves its conversation. */
   declare private waiting: { text: string; conversation: string } | null;
   declare private following: boolean;
 
-  /** What answers are kept to, or null for text. */
+  /** The constraint of answers, or null for text. */
   constraint: Constraint | null = null;
+  /** Gives the key of the server that an element's attributes name, after the reader's consent. */
+  serverKey: () => string | Promise<string> = () => '';
   private readonly session = new ChatSession(this);
   private readonly attached = new ChatAttachments(() => this.requestUpdate());
   private keeper: ScrollKeeper | null = null;
-  /** What the last model suggests for sampling. */
+  /** The last model's suggestions for sampling. */
   private suggested: SamplingDefaults | undefined;
   /** The element of the turn that changed last. */
   private newest: VivaceTurn | null = null;
@@ -130,6 +135,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     this.engine = null;
     this.loadSettings = STANDARD_LOAD;
     this.examples = null;
+    this.tellsStories = true;
     this.readFiles = null;
     this.tuning = null;
     this.opensRuns = false;
@@ -232,16 +238,17 @@ export class VivaceChat extends WordedElement implements ChatHost {
         ${this.writesNoText ? renderWhyNot('writes-no-text', words().advice.writesNoText) : nothing}
         ${this.waiting?.conversation === this.conversation.id && !this.engine ? renderWhyNot('sent-when-ready', text.sentWhenReady) : nothing}
         ${this.renderHealth()}
-        <vivace-composer placeholder=${isEmpty ? this.placeholder || text.ask : text.reply} ?streaming=${this.isStreaming}
+        <vivace-composer placeholder=${isEmpty ? this.placeholder || (this.tellsStories ? text.stories : text.anything).ask : text.reply} ?streaming=${this.isStreaming}
           blocked=${this.unready} @input=${this.onEdit} @vivace-wait=${this.onWait} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall} @paste=${this.onPaste}>
           ${renderAttached(this.attached)}
           ${this.readFiles ? html`<vivace-attach @vivace-attach=${this.onAttach}></vivace-attach>` : nothing}
-          ${this.settings === 'off' ? nothing : html`<vivace-settings scope=${this.settings} .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} .info=${this.engine?.info ?? null} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem} @vivace-answer-form=${this.onAnswerForm}></vivace-settings>`}
+          ${this.settings === 'off' ? nothing : html`<vivace-settings scope=${this.settings} .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} .info=${this.engine?.info ?? null} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem} @vivace-answer-form=${this.onAnswerForm}><slot name="settings"></slot></vivace-settings>`}
           <button class="icon" data-testid="new-conversation" title=${text.fresh} aria-label=${text.fresh}
             ?disabled=${isEmpty} @click=${this.newConversation}>${icons.fresh}</button>
           ${renderMeter(session.contextTokens, this.engine?.info.contextLength)}
           ${session.canSwitchThinking ? renderThinking(this.thinking === 'on', this.onThinking) : nothing}
         </vivace-composer>
+        <slot name="line"></slot>
       </div>
       <div class="unseen" role="status" data-testid="status">${session.announcement}</div>
     `;
@@ -306,20 +313,26 @@ export class VivaceChat extends WordedElement implements ChatHost {
     if (changed.has('engine') && this.engine !== (changed.get('engine') ?? null)) this.onEngine();
     const isEmpty = this.session.steps.length === 0;
     this.keeper?.setEmpty(isEmpty);
-    this.toggleAttribute('data-empty', isEmpty); // for the layout of the page
+    this.toggleAttribute('data-started', !isEmpty); // for the layout of the page
   }
 
   private onEngine(): void {
     this.dispatchEvent(new CustomEvent('vivace-engine'));
     if (!this.engine) return;
-    const suggested = this.engine.info.samplingDefaults;
-    this.sampling = forModel(this.sampling, this.suggested, suggested);
-    this.suggested = suggested;
+    this.suggest();
     if (this.writesNoText) this.session.announce(words().advice.writesNoText);
     this.sendWaiting();
   }
 
+  /** Takes over what the model suggests for sampling. */
+  private suggest(): void {
+    const suggested = this.engine?.info.samplingDefaults;
+    this.sampling = forModel(this.sampling, this.suggested, suggested);
+    this.suggested = suggested;
+  }
+
   private onHealth = () => {
+    if (this.suggested !== this.engine?.info.samplingDefaults) this.suggest(); // another model answers now
     this.requestUpdate();
     this.dispatchEvent(new CustomEvent('vivace-health'));
   };

@@ -1,5 +1,6 @@
 // The files that wait in the composer for their question.
 
+import { sayError } from '../../words/error_words';
 import { type Attachment, lettersLeft } from '../conversation/attachments';
 import type { Turn } from '../conversation/conversation';
 
@@ -23,8 +24,12 @@ export class ChatAttachments {
 
   add(files: readonly File[], turns: readonly Turn[], read: ReadFiles): Promise<void> {
     this.reading = this.reading.then(async () => {
-      const { attachments, complaints } = await read(files, this.files, lettersLeft(turns));
-      this.set([...this.files, ...attachments], complaints.join(' '));
+      try {
+        const { attachments, complaints } = await read(files, this.files, lettersLeft(turns));
+        this.set([...this.files, ...attachments], complaints.join(' '));
+      } catch (error) {
+        this.set(this.files, sayError(error).text); // what reads files could not be fetched
+      }
     });
     return this.reading;
   }

@@ -2,10 +2,8 @@
 // memory.
 
 import { html, nothing } from 'lit';
-import type { BackendName, Engine, Health } from '../../engine/engine';
-import { formatParameters } from '../../shared/format';
+import type { BackendName, ChatEngine, Health } from '../../engine/engine';
 import { sayError } from '../../words/error_words';
-import { language } from '../../words/language';
 import { words } from '../../words/words';
 import { lostOffers, type Offer } from '../shared/advice';
 import { number, percentText } from '../shared/amounts';
@@ -18,18 +16,23 @@ interface EmptyConversation {
   readonly heading: string;
   readonly welcome: string;
   readonly examples: readonly string[] | null;
-  readonly engine: Engine | null;
+  readonly tellsStories: boolean;
+  /** True in a page of its own. Another page has its own first heading. */
+  readonly shortcuts: boolean;
+  readonly engine: ChatEngine | null;
 }
 
 export function renderEmpty(chat: EmptyConversation, onExample: (example: string) => void) {
-  const { model, embeddings } = chat.engine?.info ?? {};
-  const about = model ? words().chat.isReady(model.name, formatParameters(model.parameters, language())) : '';
+  const { engine, tellsStories } = chat;
+  const text = words().chat;
+  const { stories, anything } = text;
+  const offered = chat.examples ?? (tellsStories ? stories.examples : []);
   return html`<div class="empty">
-    <h1>${chat.heading || words().chat.heading}</h1>
-    <slot name="welcome"><p dir="auto">${chat.welcome || about}</p></slot>
+    <h1 aria-level=${chat.shortcuts ? nothing : 2}>${chat.heading || (tellsStories ? stories : anything).heading}</h1>
+    <slot name="welcome"><p dir="auto">${chat.welcome || (keepsTexts(engine) ? text.runsHere : '')}</p></slot>
     <slot name="loading"></slot>
     <div class="examples">
-      ${(embeddings?.only ? [] : (chat.examples ?? words().chat.stories)).map(
+      ${(engine?.info.embeddings?.only ? [] : offered).map(
         (example) =>
           html`<button class="example" data-testid="example" @click=${() => onExample(example)}>${example}</button>`,
       )}
@@ -37,6 +40,10 @@ export function renderEmpty(chat: EmptyConversation, onExample: (example: string
     <slot name="next"></slot>
   </div>`;
 }
+
+/** True if no text leaves this page: neither a server nor a pair of engines with one answers. */
+const keepsTexts = (engine: ChatEngine | null): boolean =>
+  engine !== null && engine.info.backend !== 'remote' && !('local' in engine);
 
 /** The files that wait for their question, and a sentence about those that were left out. */
 export function renderAttached(attached: ChatAttachments) {
@@ -100,7 +107,7 @@ export function renderWhyNot(testId: 'writes-no-text' | 'sent-when-ready', sente
 
 /** The part of the context that the conversation fills. Empty before the first answer. */
 export function renderMeter(used: number | null, all: number | undefined) {
-  if (used === null || all === undefined) return nothing;
+  if (used === null || !all) return nothing; // a server may not tell the length of its context
   const text = words().chat;
   const title = text.memoryTitle(number(used, 0), number(all, 0));
   return html`<span class="meter" data-testid="meter" data-state=${used / all > NEARLY_FULL ? 'nearly-full' : 'roomy'} title=${title}>

@@ -1,6 +1,6 @@
 // The run of one answer: asks the engine and writes the events into one turn. Touches no DOM.
 
-import type { BackendName, ChatMessage, Engine, EngineEvent, EngineGenerateOptions } from '../../engine/engine';
+import type { BackendName, ChatEngine, ChatMessage, EngineEvent, EngineGenerateOptions } from '../../engine/engine';
 import { contentOf } from '../conversation/attachments';
 import { addFigures, type FormerEnd, reopen, settlePart, withBegun } from '../conversation/continuation';
 import { type Turn, takeEvent } from '../conversation/conversation';
@@ -19,11 +19,13 @@ export class AnswerRun {
   isLeft = false;
   /** True if the model's chat template can continue no answer. */
   isUnable = false;
-  /** Of an answer that goes on: its end before that. */
+  /** The earlier end of an answer that goes on. */
   private readonly former: FormerEnd | null;
   /** True once the engine has told the figures of this run. */
   private hasFigures = false;
   private hasWritten = false;
+  /** The model that writes now. */
+  private author: string;
   private readonly abort = new AbortController();
   /** The code of the loss that the answer waits for, or null. */
   private lossCode: string | null = null;
@@ -39,6 +41,7 @@ export class AnswerRun {
     private readonly onEvent: (event: EngineEvent, isSeen: boolean) => void,
     goesOn = false,
   ) {
+    this.author = writer;
     this.former = goesOn ? reopen(turn) : null;
   }
 
@@ -91,12 +94,12 @@ export class AnswerRun {
    * Settles when the turn has ended, in whatever way. A model without a chat template gets the question instead of
    * `messages`, and the answer that goes on. The GPU's times are an event after the end.
    */
-  ask(engine: Engine, messages: ChatMessage[], sampling: EngineGenerateOptions): Promise<void> {
+  ask(engine: ChatEngine, messages: ChatMessage[], sampling: EngineGenerateOptions): Promise<void> {
     return new Promise((ended) => void this.listen(engine, messages, sampling, ended).finally(ended));
   }
 
   private async listen(
-    engine: Engine,
+    engine: ChatEngine,
     messages: ChatMessage[],
     sampling: EngineGenerateOptions,
     ended: () => void,
@@ -117,6 +120,10 @@ export class AnswerRun {
         if (this.isLeft) return;
         const isSeen = takeEvent(turn, event);
         if (isSeen && event.type !== 'prefill') this.sign();
+        if (event.type === 'place') {
+          this.moveTo(event.place === 'remote' ? event.info.model.name : this.writer);
+          if (this.lossCode === null) backend = event.info.backend;
+        }
         if (event.type === 'interrupted') this.lossCode = event.code;
         if (event.type === 'recovered') {
           this.remark(event.pauseMs, event.backend === backend ? null : event.backend);
@@ -126,8 +133,9 @@ export class AnswerRun {
         this.onEvent(event, isSeen);
         if (event.type === 'done') ended();
       }
-      this.end(signal.aborted ? 'abort' : turn.finishReason);
+      if (!this.isLeft) this.end(signal.aborted ? 'abort' : turn.finishReason);
     } catch (error) {
+      if (this.isLeft) return; // the turn has ended, and may go on in another run
       if (turn.state === 'done') return; // the answer is complete, and the engine tells its own loss
       if (signal.aborted || isAbort(error)) return this.end('abort');
       this.fail(error, messages);
@@ -135,8 +143,16 @@ export class AnswerRun {
   }
 
   private sign(): void {
-    if (!this.hasWritten) signBegin(this.turn, this.writer);
+    if (!this.hasWritten) signBegin(this.turn, this.author);
     this.hasWritten = true;
+  }
+
+  /** Another model writes from now on. */
+  private moveTo(author: string): void {
+    if (author === this.author) return;
+    if (this.hasWritten) signEnd(this.turn, Date.now());
+    this.author = author;
+    this.hasWritten = false;
   }
 
   private fail(error: unknown, messages: readonly ChatMessage[]): void {

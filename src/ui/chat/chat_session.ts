@@ -2,7 +2,7 @@
 // controller of the element that shows it; touches no DOM but the events that it dispatches there.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import type { Constraint, Engine, EngineEvent } from '../../engine/engine';
+import type { ChatEngine, Constraint, EngineEvent } from '../../engine/engine';
 import { uniqueId } from '../../shared/unique_id';
 import { words } from '../../words/words';
 import type { Attachment } from '../conversation/attachments';
@@ -59,14 +59,14 @@ export interface AskedRun {
 export interface ChatHost
   extends Pick<EventTarget, 'dispatchEvent'>,
     Pick<ReactiveControllerHost, 'addController' | 'requestUpdate'> {
-  readonly engine: Engine | null;
+  readonly engine: ChatEngine | null;
   /** The name that people know the model by, or ''. */
   readonly modelName?: string;
   /** The progress of a tuner or a measurement, or null when none runs. Questions wait for it. */
   readonly tuning: { isRepeat?: boolean } | null;
   readonly sampling: SamplingSettings;
   readonly thinking: Thinking;
-  /** What answers are kept to, or null for text. */
+  /** The constraint of answers, or null for text. */
   readonly constraint?: Constraint | null;
   /** Shows what has changed in one turn. */
   refreshTurn(turn: Turn): void;
@@ -99,7 +99,7 @@ export class ChatSession implements ReactiveController {
   private ticker: ReturnType<typeof setInterval> | undefined;
   private hasWarned = false;
   /** The engines that have refused to continue an answer. */
-  private readonly unable = new WeakSet<Engine>();
+  private readonly unable = new WeakSet<ChatEngine>();
 
   constructor(private readonly host: ChatHost) {
     host.addController(this);
@@ -282,7 +282,7 @@ export class ChatSession implements ReactiveController {
     this.tellGrown(turn);
   }
 
-  /** Without the attachments, which are stored with the question: this comes six times a second. */
+  /** The conversation without attachments, which are stored with the question: this runs six times a second. */
   private tellGrown(turn: Turn): void {
     const light = turn.attachments.length > 0 ? { ...turn, attachments: [] } : turn;
     this.host.dispatchEvent(new GrownEvent(this.current.id, light));
@@ -389,7 +389,7 @@ export class ChatSession implements ReactiveController {
   private describe(turn: Turn): string {
     if (endedInThought(turn)) return `${endRemark(turn, this.canSwitchThinking)?.replace(/\.$/, '')}.`;
     const { finishReason, answer } = turn;
-    const part = (this.contextTokens ?? 0) / (this.host.engine?.info.contextLength ?? Number.POSITIVE_INFINITY);
+    const part = (this.contextTokens ?? 0) / (this.host.engine?.info.contextLength || Number.POSITIVE_INFINITY);
     const warns = part > NEARLY_FULL && !this.hasWarned; // once
     this.hasWarned = part > NEARLY_FULL;
     const { stopped, complete, full } = words().spoken;

@@ -110,7 +110,7 @@ export class VivaceComposer extends WordedElement {
   }
 
   protected override updated(changed: PropertyValues<this>): void {
-    if (changed.has('value')) fitHeight(this.area);
+    if (changed.has('value') || changed.has('placeholder')) fitHeight(this.area); // a narrow one breaks both
     if (this.losesFocus) this.area.focus(); // the stop button had it, and is gone
   }
 

@@ -1,6 +1,6 @@
 // The wires between a chat and a TBT panel: the same for the chat page, the script tag and the elements.
 
-import type { Engine, EngineEvent, EngineInfo } from '../../engine/engine';
+import { type ChatEngine, type Engine, type EngineEvent, type EngineInfo, engineHere } from '../../engine/engine';
 import type { VivaceChat } from './chat';
 import type { Tuning } from './chat_parts';
 import type { AskedRun } from './chat_session';
@@ -34,10 +34,10 @@ export interface Panel extends HTMLElement {
 export function connectPanel(chat: VivaceChat, panel: Panel, signal?: AbortSignal): void {
   const on = <T>(target: EventTarget, name: string, listener: (detail: T) => void) =>
     target.addEventListener(name, (event) => listener((event as CustomEvent<T>).detail), { signal });
-  let last: Engine | null = null;
+  let last: ChatEngine | null = null;
   const follow = () => {
     const engine = chat.engine ?? null;
-    panel.engine = engine;
+    panel.engine = engineHere(engine);
     if (!engine) return; // the figures stay while the next model loads
     panel.info = engine.info;
     if (last && last !== engine) panel.loaded?.();

@@ -1,14 +1,14 @@
 // Follows the health of an element's engine while the element is on the page.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import type { Engine } from '../../engine/engine';
+import type { ChatEngine } from '../../engine/engine';
 
 interface Host extends Pick<ReactiveControllerHost, 'addController'> {
-  readonly engine: Engine | null;
+  readonly engine: ChatEngine | null;
 }
 
 export class HealthWatch implements ReactiveController {
-  private followed: Engine | null = null;
+  private followed: ChatEngine | null = null;
   private stop = () => {};
 
   /** Calls `onHealth` after each change of the health of the host's engine. */
@@ -31,7 +31,7 @@ export class HealthWatch implements ReactiveController {
     this.follow(null);
   }
 
-  private follow(engine: Engine | null): void {
+  private follow(engine: ChatEngine | null): void {
     if (engine === this.followed) return;
     this.stop();
     this.followed = engine;

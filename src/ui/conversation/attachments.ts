@@ -35,7 +35,7 @@ export function bytesOf({ text }: Attachment): number {
   return new Blob([text]).size;
 }
 
-/** What the model reads of a question: each file's name and fenced text, then the question. */
+/** A question as the model reads it: each file's name and fenced text, then the question. */
 export function contentOf({ question, attachments }: Pick<Texts, 'question' | 'attachments'>): string {
   return [...attachments.map(fenced), question].join('\n\n');
 }

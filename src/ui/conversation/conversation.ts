@@ -130,6 +130,7 @@ export function takeEvent(turn: Turn, event: EngineEvent): boolean {
     case 'warning':
     case 'interrupted':
     case 'recovered':
+    case 'place':
     case 'gpuTimes':
     case 'queued': // as quiet as the wait for the prompt
       return false;

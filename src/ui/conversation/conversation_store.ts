@@ -51,7 +51,7 @@ export class ConversationStore {
   private readonly listeners = new Set<() => void>();
   /** Distinguishes what this page leaves from what other pages leave. */
   private readonly page = uniqueId();
-  /** What this page knows to be stored of its copies, by conversation. */
+  /** The stored state of this page's copies, by conversation. */
   private readonly bases = new Map<string, Base>();
   /** The last complaint about each conversation. */
   private readonly complaints = new Map<string, string>();

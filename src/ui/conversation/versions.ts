@@ -5,7 +5,7 @@ import { contentOf } from './attachments';
 import type { Turn } from './conversation';
 import type { Step } from './conversation_tree';
 
-/** What a version is of. */
+/** The part of a turn that has versions. */
 export type VersionOf = 'question' | 'answer';
 
 /** One version among all. */

@@ -27,7 +27,7 @@ export interface Found {
   excerpt: Part[];
 }
 
-/** What a search reads of a conversation. */
+/** The text of a conversation that a search reads. */
 export interface Searched {
   id: string;
   turns: readonly Pick<Conversation['turns'][number], 'id' | 'question' | 'answer'>[];
@@ -54,7 +54,7 @@ export function hasWords(title: string, folded: string, words: readonly string[]
   return words.every((word) => foldedTitle.includes(word) || folded.includes(word));
 }
 
-/** Where the words are in a conversation that has them. */
+/** The places of the words in a conversation that has all of them. */
 export function* findWords(searched: Searched, title: string, words: readonly string[]): Generator<void, Found> {
   const foldedTitle = fold(title);
   /** Words of the title tell little of a turn. */

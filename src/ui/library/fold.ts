@@ -32,7 +32,7 @@ function foldWithPlaces(text: string): { folded: string; places: number[] } {
   return { folded, places };
 }
 
-/** Where folded words are in a short text: pairs of beginning and end, in order and apart. */
+/** The places of folded words in a short text: pairs of beginning and end, in order and apart. */
 export function placesOf(text: string, words: readonly string[]): [number, number][] {
   const { folded, places } = foldWithPlaces(text);
   const found: [number, number][] = [];

@@ -44,7 +44,11 @@ class VivaceLibrary extends WordedElement implements RowActions {
   private readonly keeper = new LibraryKeeper(this.store);
   private readonly note = new LibraryNote(this);
   private readonly menu = new LibraryMenu(this, this);
-  private readonly finder = new LibrarySearch(this, async (id) => this.keeper.newer.get(id) ?? this.store.load(id));
+  private readonly finder = new LibrarySearch(
+    this,
+    async (id) => this.keeper.newer.get(id) ?? this.store.load(id),
+    () => this.sayUnreadable(),
+  );
   private stopListening = () => {};
   /** The title that the page knows. */
   private told = '';
@@ -104,13 +108,15 @@ class VivaceLibrary extends WordedElement implements RowActions {
       this.fire('vivace-close-library');
       return this.showTurn(turn);
     }
-    const conversation = await this.newest(id);
-    if (!conversation) {
-      this.note.say(pageWords().library.deletedElsewhere, true);
-      return this.refresh();
-    }
-    this.show(conversation);
-    this.showTurn(turn);
+    await this.attempt(async () => {
+      const conversation = await this.newest(id);
+      if (!conversation) {
+        this.note.say(pageWords().library.deletedElsewhere, true);
+        return this.refresh();
+      }
+      this.show(conversation);
+      this.showTurn(turn);
+    });
   }
 
   startRename(id: string): void {
@@ -122,6 +128,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
     if (this.renamed !== id) return; // the field loses its focus as it disappears
     this.renamed = null;
     if (keepFocus) void this.focusRow(id);
+    if (title === this.titleOf(id)) return; // a row may show less than the whole title
     await this.keeper.flush();
     await this.store.rename(id, title);
   }
@@ -132,10 +139,12 @@ class VivaceLibrary extends WordedElement implements RowActions {
   }
 
   async export(id: string): Promise<void> {
-    const conversation = await this.newest(id);
     const title = this.titleOf(id);
-    const { fileNameOf, saveConversations } = await libraryParts();
-    if (conversation) saveConversations(fileNameOf(title), [conversation]);
+    await this.attempt(async () => {
+      const conversation = await this.newest(id);
+      const { fileNameOf, saveConversations } = await libraryParts();
+      if (conversation) saveConversations(fileNameOf(title), [conversation]);
+    });
   }
 
   openMenu(id: string, button: HTMLElement): void {
@@ -144,22 +153,26 @@ class VivaceLibrary extends WordedElement implements RowActions {
   }
 
   async exportMarkdown(id: string): Promise<void> {
-    const conversation = await this.newest(id);
-    const { fileNameOf, saveMarkdown, toMarkdown } = await libraryParts();
-    if (conversation) saveMarkdown(fileNameOf(this.titleOf(id)), toMarkdown(conversation, language()));
+    await this.attempt(async () => {
+      const conversation = await this.newest(id);
+      const { fileNameOf, saveMarkdown, toMarkdown } = await libraryParts();
+      if (conversation) saveMarkdown(fileNameOf(this.titleOf(id)), toMarkdown(conversation, language()));
+    });
   }
 
   async copyMarkdown(id: string): Promise<void> {
     const text = pageWords().library;
-    const conversation = await this.newest(id);
-    if (!conversation) return;
-    const { toMarkdown } = await libraryParts();
-    try {
-      await navigator.clipboard.writeText(toMarkdown(conversation, language()));
-      this.note.say(text.copied(this.titleOf(id)), false);
-    } catch {
-      this.note.say(text.notCopied, true);
-    }
+    await this.attempt(async () => {
+      const conversation = await this.newest(id);
+      if (!conversation) return;
+      const { toMarkdown } = await libraryParts();
+      try {
+        await navigator.clipboard.writeText(toMarkdown(conversation, language()));
+        this.note.say(text.copied(this.titleOf(id)), false);
+      } catch {
+        this.note.say(text.notCopied, true);
+      }
+    });
   }
 
   async delete(id: string): Promise<void> {
@@ -169,7 +182,9 @@ class VivaceLibrary extends WordedElement implements RowActions {
     await this.keeper.flush();
     const refused = this.keeper.newer.get(id);
     this.keeper.forget(id);
-    const removed = await this.store.remove(id);
+    let removed = await this.store.remove(id);
+    // What storage has never taken is here alone.
+    if (!removed && refused && (await this.store.load(id).catch(() => refused)) === null) removed = refused;
     if (!removed) {
       this.keeper.remember(id);
       if (refused) this.keeper.keep(refused);
@@ -265,6 +280,19 @@ class VivaceLibrary extends WordedElement implements RowActions {
     return stored ? { ...mergeConversations(stored, here), title: stored.title } : here;
   }
 
+  /** Does what the reader has asked for. Storage or a part of the page that fails is told in a note. */
+  private async attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch {
+      this.sayUnreadable();
+    }
+  }
+
+  private sayUnreadable(): void {
+    this.note.say(pageWords().library.unreadable, true);
+  }
+
   private get fileInput(): HTMLInputElement {
     return this.renderRoot.querySelector<HTMLInputElement>('input[type=file]')!;
   }
@@ -278,7 +306,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
     try {
       stored = await this.store.list();
     } catch {
-      this.note.say(pageWords().library.unreadable, true);
+      this.sayUnreadable();
     }
     const ids = stored.map(({ id }) => id);
     const here = [...this.keeper.newer.values()].filter(({ id }) => !ids.includes(id));
@@ -345,13 +373,14 @@ class VivaceLibrary extends WordedElement implements RowActions {
     await this.refresh();
   }
 
-  private exportAll = async () => {
-    await this.keeper.flush();
-    const ids = new Set([...this.keeper.newer.keys(), ...this.shownIds()]);
-    const all = await Promise.all([...ids].map((id) => this.newest(id)));
-    const found = all.filter((conversation) => conversation !== null);
-    (await libraryParts()).saveConversations('vivace-conversations', found);
-  };
+  private exportAll = () =>
+    this.attempt(async () => {
+      await this.keeper.flush();
+      const ids = new Set([...this.keeper.newer.keys(), ...this.shownIds()]);
+      const all = await Promise.all([...ids].map((id) => this.newest(id)));
+      const found = all.filter((conversation) => conversation !== null);
+      (await libraryParts()).saveConversations('vivace-conversations', found);
+    });
 
   private onFiles = async (event: Event) => {
     const input = event.target as HTMLInputElement;
@@ -364,8 +393,10 @@ class VivaceLibrary extends WordedElement implements RowActions {
   async import(files: readonly File[]): Promise<void> {
     this.note.dismiss(); // it would pass for the result of this import
     await this.keeper.flush();
-    const { importFiles } = await libraryParts();
-    const { text, isError } = await importFiles(files, (conversations) => {
+    const parts = await libraryParts().catch(() => null);
+    if (!parts)
+      return this.note.say(pageWords().library.unreadableFile(files.map(({ name }) => name).join(', ')), true);
+    const { text, isError } = await parts.importFiles(files, (conversations) => {
       for (const { id } of conversations) this.keeper.remember(id);
       return this.store.addAll(conversations, (done) => {
         if (done > 0) this.note.say(pageWords().library.importing(done, conversations.length), false);

@@ -70,7 +70,10 @@ function renderRename({ id, title }: Summary, actions: RowActions) {
   const onKey = (event: KeyboardEvent) => {
     event.stopPropagation(); // letters are no shortcuts here
     if (isComposing(event)) return;
-    if (event.key === 'Enter') actions.rename(id, (event.target as HTMLInputElement).value, true);
+    if (event.key === 'Enter') {
+      event.preventDefault(); // the row that takes the focus would hear the key, and open its conversation
+      actions.rename(id, (event.target as HTMLInputElement).value, true);
+    }
     if (event.key === 'Escape') actions.cancelRename(id);
   };
   const onBlur = (event: Event) => actions.rename(id, (event.target as HTMLInputElement).value);

@@ -36,6 +36,7 @@ export class LibrarySearch implements ReactiveController {
   constructor(
     private readonly host: SearchHost,
     private readonly load: (id: string) => Promise<Searched | null>,
+    private readonly onFailure: () => void,
   ) {
     host.addController(this);
   }
@@ -56,7 +57,7 @@ export class LibrarySearch implements ReactiveController {
 
   /** Searches again, because conversations came or went. */
   again(): void {
-    if (this.isOn) void this.run();
+    if (this.isOn) void this.run().catch(this.onFailure);
   }
 
   renderField() {

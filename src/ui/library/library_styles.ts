@@ -80,6 +80,7 @@ export const libraryStyles = css`
     .title, .rename, .search input { height: 44px; }
     .menu button { min-height: 44px; }
   }
+  @media (max-height: 400px) { .list { flex: none; overflow: visible; } }
   @media (forced-colors: active) {
     .row.current { outline: 2px solid Highlight; outline-offset: -2px; }
     .note { border: 1px solid; }
@@ -87,12 +88,12 @@ export const libraryStyles = css`
   .empty { margin: 8px 10px; color: var(--v-muted); }
 
   .note {
-    flex: none; display: flex; flex-wrap: wrap; align-items: center; gap: 6px; padding: 6px 6px 6px 12px; border-radius: 10px;
-    background: var(--v-sunken);
+    flex: none; display: flex; align-items: center; gap: 2px; padding: 6px 6px 6px 12px; border-radius: 10px; background: var(--v-sunken);
   }
   .note:not(:has(p)) { padding: 0; margin-top: -8px; background: none; }
   .note[role='alert'] { box-shadow: inset 3px 0 var(--v-danger); }
-  .note p { flex: 1 1 120px; margin: 0; padding: 3px 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
+  .note p { flex: 1; min-width: 0; margin: 0; padding: 3px 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
+  .note :is(.button, .icon) { flex: none; }
   .note .button { padding: 4px 10px; }
 
   footer { flex: none; display: flex; flex-wrap: wrap; justify-content: space-between; gap: 4px 8px; padding: 8px 10px 0; border-top: 1px solid var(--v-line); }

@@ -51,7 +51,8 @@ export class SearchScan {
       const summary = summaries[done];
       const next = summaries[done + AHEAD];
       if (next) reads.push(this.read(next));
-      const result = await this.searchOne(summary, await reads[done], words, signal, rest);
+      const read = (await reads.shift()) ?? null; // let go of: a search holds those ahead of it
+      const result = await this.searchOne(summary, read, words, signal, rest);
       if (result) found.push(result);
     }
     if (!signal.aborted) onState({ found, done: total, total });

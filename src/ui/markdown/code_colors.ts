@@ -18,7 +18,7 @@ const BATCH = 1500;
 const SPAN_COST = 48;
 const TEXT_NODE = 3;
 
-/** How many colored elements an answer may still have. */
+/** The number of colored elements that an answer may still have. */
 export interface ColorRoom {
   left: number;
 }

@@ -64,7 +64,7 @@ export class VivaceJson extends WordedElement {
   declare value: Container;
   /** The containers that a reader folded or unfolded. */
   private readonly folds = new Map<Container, boolean>();
-  /** How many values of a container are shown. */
+  /** The number of shown values by container. */
   private readonly shown = new Map<Container, number>();
 
   override render() {

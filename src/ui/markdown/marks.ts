@@ -120,7 +120,7 @@ export class MarkScanner {
     this.isLineStart = false;
   }
 
-  /** What is held is no mark. The letter after it may begin one. */
+  /** The held letters are no mark. The letter after them may begin one. */
   private giveUp(letter: string): void {
     const { held } = this;
     this.held = '';

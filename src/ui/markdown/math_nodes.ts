@@ -8,7 +8,7 @@ const MATHML = 'http://www.w3.org/1998/Math/MathML';
 
 export interface Formula {
   tex: string;
-  /** With its dollars or brackets. */
+  /** The source with its dollars or brackets. */
   source: string;
   isDisplay: boolean;
 }

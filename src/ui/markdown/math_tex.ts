@@ -41,7 +41,7 @@ const STYLES = new Set(
 const VALUE = /^[\w .%#+-]{1,60}$/;
 const CLASS = /^tml-[a-z-]{1,20}$/;
 
-/** What the library makes. Groups without a type are fragments. */
+/** The library's tree. Groups without a type are fragments. */
 interface Made {
   type?: unknown;
   text?: unknown;

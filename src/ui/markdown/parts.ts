@@ -6,7 +6,7 @@ import type { startColoring } from './code_modes';
 import type { showJson } from './json_view';
 import type { readMath } from './math_tex';
 
-/** What the files of the parts hold. */
+/** The exports of the parts' files. */
 export interface MarkdownParts {
   code: { startColoring: typeof startColoring };
   math: { readMath: typeof readMath };

@@ -27,9 +27,9 @@ export class VivaceLoader extends WordedElement {
     css`
       :host { display: block; width: 100%; max-width: 480px; margin: 0 auto 26px; font: 400 var(--v-size) / 1.45 var(--v-font); text-align: start; color: var(--v-ink); }
       @media (max-height: 840px) { :host { margin-bottom: 16px; } }
-      .line { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 12px; font-variant-numeric: tabular-nums; }
+      .line { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: 0 12px; font-variant-numeric: tabular-nums; }
       b { font-weight: 600; }
-      .bytes { flex: 1 1 auto; color: var(--v-muted); text-align: end; }
+      .bytes { color: var(--v-muted); }
       .row { display: flex; align-items: center; gap: 12px; margin-top: 7px; }
       .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0 2px 14px; font-size: var(--v-size-reading); overflow-wrap: anywhere; }
       .advice p { margin: 0 0 4px; }

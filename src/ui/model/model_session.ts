@@ -2,11 +2,12 @@
 // unloads. A running model is unloaded only when the next one is known to load here. Shared by the page and the script
 // tag.
 
-import { Engine, type EngineLoadOptions, type ModelLocation } from '../../engine/engine';
+import type { Engine, ModelLocation } from '../../engine/engine';
 import { words } from '../../words/words';
 import { type LoadSettings, toOptions } from '../settings/settings_fields';
 import { type Advice, adviseLoad, codeOf, inEachLanguage, isAbort, type Offer, settingsAfter } from '../shared/advice';
 import type { LoadState } from './loader';
+import type { OpenModel } from './open_model';
 
 export interface SessionListener {
   onState(state: LoadState): void;
@@ -38,8 +39,7 @@ export class ModelSession {
     public model: ModelLocation,
     public settings: LoadSettings,
     private readonly listener: SessionListener,
-    private readonly open: (model: ModelLocation, options: EngineLoadOptions) => Promise<Engine> = (model, options) =>
-      Engine.load(model, options),
+    private readonly open: OpenModel,
   ) {
     this.wanted = { model, settings, asks: false };
   }

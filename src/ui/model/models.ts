@@ -1,5 +1,6 @@
 // <vivace-models>: the dialog that chooses a model: one of the page's list, an address, files, or another model kept
-// in this browser. Opened by show(). Fires `vivace-model` with a ChosenModel and closes, or `vivace-cancel-load`.
+// in this browser. Opened by show(). Fires `vivace-model` with a ChosenModel and closes,
+// `vivace-cancel-load`, or `vivace-use-server`, whose listener fills the slot `server`.
 
 import { html, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -93,7 +94,15 @@ export class VivaceModels extends WordedElement {
           <button class="icon" aria-label=${text.close} title=${text.close} data-testid="close-models" @click=${this.close}>${icons.close}</button>
         </header>
         <vivace-catalogue .offers=${this.offers} .engine=${this.engine} @vivace-offer=${this.onOffer}></vivace-catalogue>
-        ${this.renderAddress()} ${this.renderFiles()} ${this.renderKept()}
+        ${this.renderAddress()} ${this.renderFiles()}
+        <slot name="server">
+          <section>
+            <h3>${text.server}</h3>
+            <p class="help">${text.serverHelp}</p>
+            <button class="button use-server" data-testid="use-server" @click=${this.useServer}>${text.useServer}</button>
+          </section>
+        </slot>
+        ${this.renderKept()}
         <p class="unseen" role="status">${this.said}</p>
       </div>
     </dialog>`;
@@ -136,7 +145,7 @@ export class VivaceModels extends WordedElement {
     return html`<section aria-labelledby="kept-title">
       <h3 id="kept-title" tabindex="-1">${text.kept}</h3>
       ${
-        kept === null || kept.length > 0
+        offers?.kept?.length !== 0
           ? html`<ul data-testid="kept">${repeat(
               kept ?? [],
               ({ location }) => location,
@@ -225,6 +234,8 @@ export class VivaceModels extends WordedElement {
     this.usage = await cacheUsage();
     this.renderRoot.querySelector<HTMLElement>('#kept-title')?.focus(); // the button is gone
   };
+
+  private useServer = () => void this.dispatchEvent(new CustomEvent('vivace-use-server'));
 
   private closeOutside = (event: Event) => {
     if ((event.target as Element).localName === 'dialog') this.close();

@@ -7,16 +7,21 @@ export const modelsStyles = css`
   dialog {
     width: min(46rem, calc(100vw - 16px)); max-height: min(46rem, calc(100dvh - 16px)); padding: 0; border: 1px solid var(--v-line);
     border-radius: 16px; background: var(--v-surface); color: var(--v-ink); box-shadow: 0 24px 70px -20px var(--v-shadow);
-    font: 400 var(--v-size) / 1.45 var(--v-font); overflow-y: auto; overscroll-behavior: contain;
+    font: 400 var(--v-size) / 1.45 var(--v-font); overflow-y: auto; overscroll-behavior: contain; scroll-padding-top: 64px;
   }
   dialog::backdrop { background: rgb(0 0 0 / 0.35); }
   .inside { padding: 16px 20px 20px; }
-  header { display: flex; align-items: center; justify-content: space-between; margin-block-end: 12px; margin-inline-end: -7px; }
+  /* In sight however far down the dialog is scrolled: a phone has no Escape. */
+  header {
+    position: sticky; z-index: 1; top: 0; display: flex; align-items: center; justify-content: space-between; margin: -16px -20px 4px;
+    padding-block: 16px 8px; padding-inline: 20px 13px; background: var(--v-surface);
+  }
+  @media (max-height: 400px) { header { position: static; } }
   h2 { margin: 0; font-size: var(--v-size-reading); font-weight: 600; }
   h3 { margin: 0 0 8px; font-size: var(--v-size); font-weight: 600; }
   p { margin: 0; }
   section, form { padding-block: 16px; border-top: 1px solid var(--v-line); }
-  section:last-of-type { padding-bottom: 0; }
+  .inside > section:last-of-type { padding-bottom: 0; }
   form label { display: block; margin-bottom: 8px; font-size: var(--v-size); font-weight: 600; }
   vivace-catalogue { display: block; min-height: 12rem; margin-bottom: 20px; }
   .row { display: flex; align-items: center; gap: 8px; }
@@ -32,6 +37,7 @@ export const modelsStyles = css`
   }
   input::placeholder { color: var(--v-muted); }
   input[aria-invalid='true'] { border-color: var(--v-danger); }
+  .use-server { margin-top: 10px; }
   .file { position: relative; }
   .file input { position: absolute; inset: 0; width: 100%; opacity: 0; cursor: pointer; font-size: 0; }
   .file:focus-within { outline: 2px solid var(--v-accent); outline-offset: 2px; }

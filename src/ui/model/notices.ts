@@ -31,7 +31,7 @@ export class VivaceNotices extends WordedElement {
 
   show(warnings: readonly Warning[]): void {
     for (const warning of warnings) {
-      const key = `${warning.code} ${warning.message}`;
+      const key = `${warning.code} ${sayWarning(warning).text}`; // several messages may have one sentence
       if (this.known.has(key)) continue;
       this.known.add(key);
       this.shown = [...this.shown, warning];

@@ -15,6 +15,8 @@ export interface PageOptions {
   /** Absolute address of the model. */
   model: string;
   load: LoadSettings;
+  /** The tabs of this site have one engine. */
+  shares: boolean;
   /** A notice for each illegal value in the address. */
   complaints: Warning[];
 }
@@ -22,15 +24,15 @@ export interface PageOptions {
 export function readPageOptions(search: string, base: string, listed: readonly Listed[] = []): PageOptions {
   const query = new URLSearchParams(search);
   const complaints: Warning[] = [];
-  const load = readLoadSettings(
-    (name) => query.get(name),
-    (name, value, legal) => {
-      const message = `The address asks for ${name}=${value}; choose ${legal}.`;
-      complaints.push({ code: 'address-value', message, facts: { name, value } });
-    },
-  );
+  const refuse = (name: string, value: string, legal: string) => {
+    const message = `The address asks for ${name}=${value}; choose ${legal}.`;
+    complaints.push({ code: 'address-value', message, facts: { name, value } });
+  };
+  const load = readLoadSettings((name) => query.get(name), refuse);
+  const share = query.get('share') ?? 'on';
+  if (share !== 'on' && share !== 'off') refuse('share', share, 'on or off');
   const model = modelAddress(query, base, listed, complaints);
-  return { model, load, complaints };
+  return { model, load, shares: share !== 'off', complaints };
 }
 
 /** The hub of `owner/repo`: from the page's address, else the public hub. */

@@ -14,7 +14,7 @@ function fragmentOf({ id, turns }: Named): string {
   return turns.length > 0 ? `#c=${id}` : '';
 }
 
-/** How the address must change for a conversation. Null: it need not. */
+/** The change of the address for a conversation, or null if it needs none. */
 export function addressChange(
   fragment: string,
   conversation: Named,

@@ -32,8 +32,9 @@ export async function kindOf(files: readonly File[]): Promise<FileKind> {
   const exported = texts.filter((_, i) => EXPORT.test(heads[i] ?? ''));
   if (exported.length > 0) return { kind: 'conversations', files: exported };
   if (files.length === 0) return { kind: 'neither', complaint: text.nothing(text.needed) };
-  const complaint = (files.length === 1 ? text.noModel : text.noModels)(shortName(files[0]), text.needed);
   const isText = named(/\.safetensors$/i).length === 0 && files.length <= MAX_LOOKED_AT && (await hasText(files));
+  const [one, some] = isText ? [text.noModel, text.noModels] : [text.unknown, text.noModels];
+  const complaint = (files.length === 1 ? one : some)(shortName(files[0]), text.needed);
   return isText ? { kind: 'texts', files: [...files], complaint } : { kind: 'neither', complaint };
 }
 

@@ -1,7 +1,14 @@
 // The first screen and the names of models: tells the list of models what happens on the page, and gives heading,
 // examples, placeholder and names to the parts that show them.
 
-import type { Engine, EngineEvent, ModelLocation, Roofline } from '../../engine/engine';
+import {
+  type ChatEngine,
+  type Engine,
+  type EngineEvent,
+  engineHere,
+  type ModelLocation,
+  type Roofline,
+} from '../../engine/engine';
 import { onLanguage } from '../../words/language';
 import { pageWords } from '../../words/page_words';
 import type { Offers } from '../catalogue/offers';
@@ -61,10 +68,10 @@ export class FirstScreen {
     this.hasEnded ||= !this.isLoading;
   }
 
-  onEngine(engine: Engine | null): void {
+  onEngine(engine: ChatEngine | null): void {
     const { models, offers, session } = this.parts;
-    models.engine = engine;
-    if (engine) offers.noteLoaded(engine.info);
+    models.engine = engineHere(engine);
+    if (engine && engine.info.backend !== 'remote') offers.noteLoaded(engine.info);
     offers.show({ running: session.running });
   }
 
@@ -72,13 +79,12 @@ export class FirstScreen {
   show(): void {
     const { chat, loader, offers } = this.parts;
     const { engine } = chat;
-    const text = pageWords().catalogue;
-    const model = offers.find(this.location);
-    const tellsStories = model?.tellsStories ?? false;
-    chat.heading = tellsStories ? text.storyHeading : text.heading;
-    chat.examples = tellsStories ? text.storyExamples : text.examples;
-    chat.placeholder = tellsStories ? text.askForStory : text.ask;
-    chat.modelName = loader.name = model?.name ?? '';
+    const isFar = engine?.info.backend === 'remote';
+    const model = isFar ? null : offers.find(this.location);
+    chat.tellsStories = model?.tellsStories ?? false;
+    chat.examples = chat.tellsStories ? null : pageWords().catalogue.examples;
+    chat.modelName = model?.name ?? '';
+    loader.name = (this.isLoading ? offers.find(this.parts.session.model) : model)?.name ?? '';
     if (this.welcome) {
       this.welcome.model = model;
       this.welcome.name = model || !engine ? '' : this.name;
@@ -87,7 +93,7 @@ export class FirstScreen {
   }
 
   /** Names the running model in the header, or else the one that loads. What it runs on stands in the title. */
-  private nameModel(engine: Engine | null): void {
+  private nameModel(engine: ChatEngine | null): void {
     const button = document.getElementById('model');
     const label = document.getElementById('model-name');
     if (!button || !label) return;
@@ -108,12 +114,13 @@ export class FirstScreen {
 
   private get name(): string {
     const { offers, chat } = this.parts;
+    if (chat.engine?.info.backend === 'remote') return chat.engine.info.model.name;
     return offers.find(this.location)?.name ?? chat.engine?.info.model.name ?? nameOf(this.location);
   }
 
   private hear(event: EngineEvent): void {
     const { chat, session, offers } = this.parts;
-    if (event.type !== 'done' || !chat.engine) return;
+    if (event.type !== 'done' || !chat.engine || event.metrics.network) return;
     offers.noteAnswer(session.running, chat.engine.info, event.metrics.decodeTokensPerSecond);
   }
 }

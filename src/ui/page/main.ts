@@ -1,7 +1,7 @@
 // The chat page: loads the model that the address names, and wires the parts of the page together (chat, panel,
 // conversations, models).
 
-import type { EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
+import type { ChatEngine, EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
 import type { Offer } from '../shared/advice';
 import '../attach/attach_button';
 import '../chat/chat';
@@ -16,9 +16,11 @@ import { connectDrop, filesOf } from './dropped_files';
 import '../library/library';
 import { provideParts } from '../markdown/parts';
 import '../markdown/parts_by_import';
+import type { LoadState } from '../model/loader';
 import '../model/loader';
 import { ModelSession } from '../model/model_session';
 import type { ChosenModel } from '../model/models';
+import { openAlone, openShared } from '../model/open_model';
 import '../model/notices';
 import { pageWords } from '../../words/page_words';
 import { hubOf, mayBeListed, readPageOptions, writePageOptions } from '../model/page_options';
@@ -27,6 +29,7 @@ import { comesLater } from '../shared/comes_later';
 import { FirstScreen } from './first_screen';
 import { connectLanguage } from './language';
 import { openOffline } from './offline';
+import type { PageServer } from './page_server';
 import { connectSearchKeys } from './search_keys';
 import { SidePanel } from './side_panel';
 import { TempoMark } from './tempo_mark';
@@ -34,7 +37,7 @@ import { connectThemeButton } from './theme';
 
 provideParts({ json: () => import('../markdown/json_view') }); // the page alone shows trees
 
-/** What comes after the first paint. */
+/** The work after the first paint. */
 const pageParts = comesLater(async () => (await import('./page_parts')).parts);
 
 await connectLanguage(location.search);
@@ -56,20 +59,50 @@ const reading = offers.read();
 if (mayBeListed(location.search)) await reading;
 const asked = readPageOptions(location.search, document.baseURI, offers.models);
 
-const session = new ModelSession(asked.model, asked.load, {
-  onState(state) {
-    loader.state = state;
-    first.onState(state);
+const session = new ModelSession(
+  asked.model,
+  asked.load,
+  {
+    onState(state) {
+      showLoad(state);
+      server?.onState(state);
+    },
+    onEngine(engine) {
+      if (server) server.onLocal(engine);
+      else use(engine);
+    },
   },
-  onEngine(engine) {
-    chat.stop();
-    if (chat.engine) notices.clear(); // they are about the model that goes
-    chat.engine = engine;
-    chat.loadSettings = session.settings;
-    if (engine) show(engine.info);
-    first.onEngine(engine);
-  },
-});
+  asked.shares ? openShared : openAlone,
+);
+
+/** The server that answers beside the model or instead of it, once one was asked for. */
+let server: PageServer | null = null;
+let serverPart: Promise<PageServer> | null = null;
+
+function servers(): Promise<PageServer> {
+  serverPart ??= import('./page_server').then((part) => {
+    const page = { chat, models, session, loadState: loader.state, show: showLoad, use, showModels };
+    server = new part.PageServer({ ...page, say: (warning) => notices.say(warning), rename: () => first.show() });
+    return server;
+  });
+  return serverPart;
+}
+
+function showLoad(state: LoadState): void {
+  loader.state = state;
+  first.onState(state);
+}
+
+/** Gives the chat its engine. @param stops whether an answer under way ends */
+function use(engine: ChatEngine | null, stops = true): void {
+  if (stops) chat.stop();
+  if (chat.engine) notices.clear(); // they are about the model that goes
+  chat.engine = engine;
+  chat.loadSettings = session.settings;
+  offers.show({ kvType: session.settings.kvCache });
+  if (engine) show(engine.info);
+  first.onEngine(engine);
+}
 
 /** The address for the record of a run: without a query, which may hold a secret. */
 function addressOf(model: ModelLocation | null): string | null {
@@ -98,6 +131,12 @@ async function openModel(model: ModelLocation, asks = false): Promise<void> {
   keepInAddress();
   await session.load(asks);
   keepInAddress(); // after a failed load the model from before still runs
+}
+
+/** Asks the server of the address; the page's own model where that may not be. */
+async function openServer(): Promise<void> {
+  const opens = await servers().then((part) => part.openAsked(location.search));
+  if (!opens) await session.load();
 }
 
 /** Imports conversations, loads a model, attaches texts to the next question, or complains about any other files. */
@@ -180,6 +219,7 @@ byId('next').addEventListener('vivace-all-models', () => void showModels());
 byId('next').addEventListener('vivace-offer', (event) => {
   void openModel((event as CustomEvent<ModelOffer>).detail.location);
 });
+models.addEventListener('vivace-use-server', () => void servers().then((part) => part.focus()));
 models.addEventListener('vivace-model', (event) => {
   const { location, asks } = (event as CustomEvent<ChosenModel>).detail;
   void (typeof location === 'string' ? openModel(location, asks) : openFiles(location));
@@ -243,7 +283,8 @@ connectDrop(document.body, (dropped) => {
 // On touch screens a focused field would open the keyboard over the page.
 if (matchMedia('(hover: hover)').matches) chat.updateComplete.then(() => chat.focus());
 notices.show(asked.complaints);
-void session.load();
+if (new URLSearchParams(location.search).has('server')) void openServer();
+else void session.load();
 // After the first paint, beside the load of the model.
 requestAnimationFrame(() =>
   setTimeout(

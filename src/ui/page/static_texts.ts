@@ -4,7 +4,7 @@ import { pageWords } from '../../words/page_words';
 
 type Texts = ReturnType<typeof pageWords>['frame'];
 
-/** Where each text stands: an element, and its attributes. `text` is its content. */
+/** The place of each text: an element, and its attributes. `text` is its content. */
 const PLACES: readonly (readonly [selector: string, attributes: string, text: keyof Texts])[] = [
   ['#conversations', 'title aria-label', 'conversations'],
   ['#tempo', 'title', 'tempo'],

@@ -16,7 +16,7 @@ const MAX_SCHEMA = 64 * 1024;
 type Kind = 'text' | 'json' | 'schema';
 const KINDS = ['text', 'json', 'schema'] as const;
 
-/** What a schema that is no JSON, or cannot be enforced, leaves of the wish. */
+/** The wish without a schema that is no JSON or cannot be enforced. */
 const ANY_JSON: Constraint = { kind: 'json_object' };
 
 export class VivaceAnswerForm extends WordedElement {
@@ -35,7 +35,7 @@ export class VivaceAnswerForm extends WordedElement {
     problem: { state: true },
   };
   declare private kind: Kind;
-  /** What is wrong with the schema, or ''. */
+  /** The fault of the schema, or ''. */
   declare private problem: string;
   private schema = '';
   /** The newest check: a result of an earlier one comes too late. */

@@ -11,6 +11,7 @@ import { words } from '../../words/words';
 import { fitHeight } from '../shared/field_height';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
+import { contextBytes } from './context_cost';
 import {
   type ChoiceField,
   DIALOG_FIELDS,
@@ -31,7 +32,7 @@ import { forModel, presetOf, presetsFor } from './settings_presets';
 import { settingsStyles } from './settings_styles';
 import { choiceOf, emptyOf, helpOf, labelOf } from './settings_texts';
 
-/** What a reader may change. */
+/** The settings that a reader may change. */
 export type SettingsScope = 'all' | 'sampling';
 
 type LoadValue = DialogSettings[keyof DialogSettings];
@@ -80,10 +81,10 @@ export class VivaceSettings extends WordedElement {
   declare system: string;
   /** The settings of the running model. */
   declare loaded: LoadSettings;
-  /** What the running model says of itself, or null. */
+  /** The running model's info, or null. */
   declare info: EngineInfo | null;
   declare wanted: LoadSettings;
-  /** What the reader may change: everything, or only how answers are sampled, which names no part of the engine. */
+  /** The settings shown: all, or only those of sampling, which name no part of the engine. */
   declare scope: SettingsScope;
 
   constructor() {
@@ -101,7 +102,8 @@ export class VivaceSettings extends WordedElement {
   }
 
   override render() {
-    const text = words().settings;
+    const { settings: text, embed } = words();
+    const { close } = embed;
     const differs = LOAD_FIELDS.some(({ key }) => this.wanted[key] !== this.loaded[key]);
     return html`
       <button class="icon" data-testid="settings" popovertarget="panel" title=${text.title} aria-label=${text.title}>
@@ -111,11 +113,13 @@ export class VivaceSettings extends WordedElement {
         <header>
           <h2>${text.title}</h2>
           <button class="link" data-testid="reset-all" title=${text.resetAllTitle} @click=${this.resetAll}>${text.resetAll}</button>
+          <button class="icon" data-testid="close-settings" popovertarget="panel" popovertargetaction="hide" title=${close} aria-label=${close}>${icons.close}</button>
         </header>
         ${this.scope === 'all' ? [this.renderSystem(), html`<vivace-answer-form></vivace-answer-form>`] : nothing}
         ${this.renderPresets()}
         ${SAMPLING_FIELDS.map((field) => this.renderSampling(field))}
         ${this.scope === 'all' ? this.renderModel(differs) : nothing}
+        <slot></slot>
       </div>
     `;
   }
@@ -196,16 +200,16 @@ export class VivaceSettings extends WordedElement {
     </div>`;
   }
 
-  /** What the context takes of memory, by what the running model took. */
+  /** The memory of a context, estimated from the running model's. */
   private contextCost(): string {
     const { info } = this;
-    if (!info?.gpuBytes) return helpOf('contextLength');
-    const perToken = info.gpuBytes.kvCache / info.contextLength;
-    const asked = this.wanted.contextLength ?? info.contextLength;
+    const asked = this.wanted.contextLength ?? info?.contextLength ?? 0;
+    const bytes = info && contextBytes(info, asked, this.wanted.kvCache);
+    if (!bytes) return helpOf('contextLength');
     const cost = words().settings.contextCost(
-      formatSize(perToken, language()),
+      formatSize(bytes / asked, language()),
       asked,
-      formatSize(perToken * asked, language()),
+      formatSize(bytes, language()),
     );
     return `${helpOf('contextLength')} ${cost}`;
   }

@@ -15,7 +15,7 @@ import {
 type Values<T> = { -readonly [K in keyof T]: Value<T[K]> | (T[K] extends { default: unknown } ? never : null) };
 
 export interface SamplingSettings extends Values<typeof SAMPLING_SETTINGS> {}
-/** Whether a model thinks whose chat template can switch that. */
+/** The switch of thinking, for chat templates that have one. */
 export type Thinking = 'on' | 'off';
 
 export interface LoadSettings extends Values<typeof LOAD_ATTRIBUTES> {}
@@ -49,7 +49,7 @@ export const SAMPLING_FIELDS = fieldsOf(SAMPLING_SETTINGS) as readonly SamplingF
 /** The load settings of an address and of attributes. */
 export const LOAD_FIELDS: readonly LoadField[] = fieldsOf(LOAD_ATTRIBUTES);
 
-/** Those of them that the dialog shows. */
+/** The load fields that the dialog shows. */
 export const DIALOG_FIELDS: readonly DialogField[] = fieldsOf(LOAD_SETTINGS);
 
 function standards<S>(fields: readonly Keyed<S>[]): S {

@@ -6,11 +6,16 @@ export const settingsStyles = css`
   :host { display: inline-block; }
   #panel {
     position: fixed; inset: auto; margin: 0; padding: 14px 16px 16px; border: 1px solid var(--v-line); border-radius: 14px;
-    background: var(--v-surface); color: var(--v-ink); box-shadow: 0 18px 50px -16px var(--v-shadow); overflow-y: auto; scroll-padding-bottom: 90px;
+    background: var(--v-surface); color: var(--v-ink); box-shadow: 0 18px 50px -16px var(--v-shadow); overflow-y: auto; scroll-padding-block: 54px 90px;
     font: 400 var(--v-size) / 1.4 var(--v-font); overscroll-behavior: contain;
   }
-  header { display: flex; align-items: baseline; justify-content: space-between; margin-bottom: 8px; }
-  h2 { margin: 0; font-size: var(--v-size-reading); font-weight: 600; }
+  /* In sight however far down the panel is scrolled: a phone has no Escape. */
+  header {
+    position: sticky; z-index: 1; top: -14px; display: flex; align-items: center; gap: 6px; margin-block: -8px 0; margin-inline: -16px -9px;
+    padding: 4px 0; padding-inline-start: 16px; background: var(--v-surface);
+  }
+  @media (max-height: 400px) { header { position: static; } }
+  h2 { flex: 1; margin: 0; font-size: var(--v-size-reading); font-weight: 600; }
   h3 { margin: 14px 0 6px; padding-top: 13px; border-top: 1px solid var(--v-line); font-size: var(--v-size); font-weight: 600; }
   .link { border: 0; background: none; padding: 2px; color: var(--v-accent); cursor: pointer; font-size: var(--v-size); }
   .link:hover { text-decoration: underline; }

@@ -14,7 +14,7 @@ export function helpOf(key: Key): string {
   return words().settings[key][1];
 }
 
-/** What an empty field means. */
+/** The meaning of an empty field. */
 export function emptyOf(key: string): string {
   const { noLimit, random, auto } = words().settings;
   return (
@@ -26,7 +26,7 @@ export function emptyOf(key: string): string {
   );
 }
 
-/** What a choice means, or '' where its name says it. */
+/** The meaning of a choice, or '' if its name says it. */
 export function choiceOf(key: Key, choice: string): string {
   const choices: Readonly<Record<string, Readonly<Record<string, string>>>> = words().settings.choices;
   return choices[key]?.[choice] ?? '';

@@ -88,7 +88,10 @@ export function fullContext(): Advice {
 export function adviseRun(error: unknown, hasSystem = false): Advice {
   const cause = said(error);
   const text = words().advice;
-  switch (codeOf(error)) {
+  const code = codeOf(error);
+  // The sentence names the remedy, and no model of this page is to be loaded again.
+  if (code.startsWith('server-')) return { ...cause, next: text.conversationKept, offers: ['retry'] };
+  switch (code) {
     case 'context-overflow':
       return {
         ...cause,

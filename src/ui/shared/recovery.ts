@@ -14,6 +14,7 @@ type WithoutGpu = Extract<Health, { state: 'without-gpu' }>;
 /** A sentence without its end, such as 'The GPU was lost'. @param code the code of the loss */
 export function lossOf(code: string): string {
   const { loss } = words();
+  if (code.startsWith('server-')) return loss.server;
   return Object.hasOwn(loss, code) ? loss[code as keyof typeof loss] : loss.other;
 }
 
@@ -32,11 +33,13 @@ export function recoveryRemark(code: string | null, pauseMs: number, onto: Backe
   const { recovery } = words();
   const pause = pauseMs < 60_000 ? `${number(pauseMs / 1000, 1)} s` : describeDuration(pauseMs);
   if (code === null) return recovery.back(pause);
-  const describe = onto === null ? recovery.answer : onto === 'cpu' ? recovery.cpu : recovery.gpu;
-  return describe(lossOf(code), pause);
+  if (onto === null) return recovery.answer(lossOf(code), pause);
+  if (code.startsWith('server-')) return recovery.here(lossOf(code), pause);
+  const onward = { cpu: recovery.cpu, webgpu: recovery.gpu, remote: recovery.server };
+  return onward[onto](lossOf(code), pause);
 }
 
-/** Why the CPU answers, and when the GPU is tried again. */
+/** The reason why the CPU answers, and the time of the next try of the GPU. */
 export function describeWithoutGpu({ cause, nextTryAt }: Omit<WithoutGpu, 'state'>): string {
   const locale = language() === 'en' ? 'en-GB' : language();
   return words().recovery.nextTry(sayError(cause).text, new Date(nextTryAt).toLocaleTimeString(locale));

@@ -22,7 +22,7 @@ export const sharedStyles = css`
     display: inline-grid; place-items: center; width: 34px; height: 34px; padding: 0; border: 0; border-radius: 9px; background: none;
     color: var(--v-muted); cursor: pointer;
   }
-  .icon:hover:not(:disabled) { background: var(--v-sunken); color: var(--v-ink); }
+  .icon:hover:not(:disabled, [aria-disabled='true']) { background: var(--v-sunken); color: var(--v-ink); }
   .icon.small { width: 28px; height: 28px; border-radius: 7px; }
   .icon.small svg { width: 16px; height: 16px; }
   .detail { margin-top: 6px; color: var(--v-muted); font-size: var(--v-size); overflow-wrap: anywhere; }

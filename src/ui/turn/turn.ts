@@ -259,7 +259,7 @@ export class VivaceTurn extends WordedElement {
     return html`<button class="timing" data-testid="timing" title=${words().turn.openRun} @click=${() => this.fire({ kind: 'run' })}>${line}</button>`;
   }
 
-  /** What can be done about a cut answer. Advice has buttons of its own. */
+  /** The remedies for a cut answer. Advice has buttons of its own. */
   private renderWaysOn() {
     const { turn, blocked } = this;
     if (!this.isLast || turn.advice) return nothing;
@@ -332,7 +332,7 @@ function renderCall({ name, arguments: given, error }: ShownCall) {
   </div>`;
 }
 
-/** What an answer waits for. The progress before its first word appears late, so that fast machines never show it. */
+/** The cause of an answer's wait. Progress before the first word appears late, so that fast machines never show it. */
 function renderWaiting(turn: Turn, recovery: Recovering | null) {
   const { prefill, waitsFor } = turn;
   const text = words().turn;

@@ -4,15 +4,6 @@ import type { CatalogueWords } from '../en/catalogue';
 
 export const catalogue: CatalogueWords = {
   lead: 'Ein Chat, der auf Ihrem eigenen Gerät läuft. Nichts, was Sie schreiben, verlässt es.',
-  storyHeading: 'Es war einmal …',
-  heading: 'Was beschäftigt Sie?',
-  askForStory: 'Eine Geschichte, auf Englisch …',
-  ask: 'Fragen Sie irgendetwas …',
-  storyExamples: [
-    'Tell me a story about a brave cat',
-    'Tell me a bedtime story about a sleepy bear',
-    'Tell me a story about a little red car',
-  ], // Storyteller knows English alone
   examples: [
     'Erkläre in drei Sätzen, warum der Himmel blau ist',
     'Schreibe ein kurzes Gedicht über das Meer im Winter',

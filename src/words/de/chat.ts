@@ -2,6 +2,8 @@
 
 import type { ChatWords } from '../en/chat';
 
+const count = (words: number): string => (words === 1 ? '1 Wort' : `${words} Wörter`);
+
 export const chat: ChatWords = {
   time: {
     duration: (h, min, s) =>
@@ -59,6 +61,8 @@ export const chat: ChatWords = {
     'gpu-memory': 'Der Speicher der GPU reichte nicht',
     'gpu-program': 'Ein Programm der GPU schlug fehl',
     worker: 'Der Worker der Engine wurde beendet',
+    'tab-gone': 'Der Tab, in dem das Modell lief, ist nicht mehr da',
+    server: 'Der Server ging verloren',
     other: 'Das Modell ging verloren',
   },
   recovery: {
@@ -68,6 +72,8 @@ export const chat: ChatWords = {
     answer: (lost, pause) => `${lost}; die Antwort ging nach ${pause} weiter.`,
     cpu: (lost, pause) => `${lost}; die CPU machte nach ${pause} weiter.`,
     gpu: (lost, pause) => `${lost}; die GPU machte nach ${pause} weiter.`,
+    server: (lost, pause) => `${lost}; der Server machte nach ${pause} weiter.`,
+    here: (lost, pause) => `${lost}; diese Seite machte nach ${pause} weiter.`,
     nextTry: (why, time) => `${why} Nächster Versuch mit der GPU: ${time}.`,
     sendsThen: 'Ihre Nachricht wird danach gesendet.',
   },
@@ -90,24 +96,29 @@ export const chat: ChatWords = {
     dismiss: 'Schließen',
   },
   chat: {
-    heading: 'Es war einmal …',
-    stories: [
-      'Tell me a story about a brave cat',
-      'Tell me a bedtime story about a sleepy bear',
-      'Tell me a story about a little red car',
-    ],
+    stories: {
+      heading: 'Es war einmal …',
+      ask: 'Eine Geschichte, auf Englisch …',
+      examples: [
+        'Tell me a story about a brave cat',
+        'Tell me a bedtime story about a sleepy bear',
+        'Tell me a story about a little red car',
+      ],
+    },
+    anything: {
+      heading: 'Was beschäftigt Sie?',
+      ask: 'Fragen Sie irgendetwas …',
+    },
     log: 'Unterhaltung',
     latest: 'Zum neuesten Text',
-    ask: 'Eine Geschichte, auf Englisch …',
     reply: 'Antworten …',
     fresh: 'Neue Unterhaltung',
     waitForEnd: 'Warten Sie, bis die Antwort zu Ende ist.',
     earlier: 'Frühere Nachrichten anzeigen',
     notReady: 'Das Modell ist noch nicht bereit.',
     reloadFirst: 'Laden Sie zuerst das Modell neu.',
-    sentWhenReady: 'Wird gesendet, sobald das Modell bereit ist.',
-    isReady: (name, parameters) =>
-      `${name} (${parameters} Parameter) ist bereit. Es läuft auf diesem Computer: Nichts, was Sie schreiben, verlässt ihn.`,
+    sentWhenReady: 'Wird gesendet, sobald der Chat bereit ist.',
+    runsHere: 'Läuft auf diesem Gerät. Nichts, was Sie schreiben, verlässt es.',
     tuning: 'Ihre GPU wird optimiert. Ihre Nachricht wird danach gesendet.',
     tuningPart: (done, all) => `Ihre GPU wird optimiert (${done} von ${all}). Ihre Nachricht wird danach gesendet.`,
     cancel: 'Abbrechen',
@@ -128,24 +139,24 @@ export const chat: ChatWords = {
     sendTitle: 'Senden (Enter)',
   },
   spoken: {
-    writing: (words) => `Schreibt noch, ${words} Wörter.`,
-    thinking: (words) => `Denkt noch nach, ${words} Wörter.`,
+    writing: (n) => `Schreibt noch, ${count(n)}.`,
+    thinking: (n) => `Denkt noch nach, ${count(n)}.`,
     begins: 'Die Antwort beginnt.',
     thinks: 'Das Modell denkt nach.',
     goesOn: 'Die Antwort geht weiter.',
     waitsForTuning: 'Die Antwort wartet, bis diese GPU optimiert ist.',
     waitsForModel: (lost) => `${lost}. Die Antwort wartet auf das Modell.`,
-    stopped: (words) => `Die Antwort wurde gestoppt, ${words} Wörter.`,
-    complete: (words) => `Die Antwort ist vollständig, ${words} Wörter.`,
+    stopped: (n) => `Die Antwort wurde gestoppt, ${count(n)}.`,
+    complete: (n) => `Die Antwort ist vollständig, ${count(n)}.`,
     forgets: 'Das Modell liest die ältesten Nachrichten nicht mehr.',
-    full: (percent) => `Der Kontext ist zu ${percent} % voll.`,
+    full: (percent) => `Das Gedächtnis des Modells ist zu ${percent} % voll.`,
   },
   ends: {
     stopped: 'Gestoppt',
     closed: 'Unvollendet: Die Seite, die dies schrieb, wurde geschlossen oder schreibt in einem anderen Tab weiter.',
     limit: (n) => `Bei Ihrem Limit von ${n} Tokens gestoppt.`,
     someLimit: 'Bei Ihrem Token-Limit gestoppt.',
-    context: 'Hier beendet: Der Kontext war voll.',
+    context: 'Hier beendet: Das Gedächtnis des Modells war voll.',
     tool: 'Das Modell hat ein Werkzeug angefordert.',
     nothing: 'Das Modell endete ohne ein Wort. Versuchen Sie es erneut.',
     thoughtStopped: 'Beim Nachdenken gestoppt, vor der Antwort',
@@ -154,9 +165,9 @@ export const chat: ChatWords = {
     thoughtLimit: (n) => `Das Nachdenken endete bei Ihrem Limit von ${n} Tokens, vor der Antwort.`,
     thoughtSomeLimit: 'Das Nachdenken endete bei Ihrem Token-Limit, vor der Antwort.',
     canSwitch: (sentence) => `${sentence} Sie können es ausschalten.`,
-    thoughtContext: 'Das Nachdenken endete vor der Antwort: Der Kontext war voll. Schaffen Sie Platz.',
+    thoughtContext: 'Das Nachdenken endete vor der Antwort: Das Gedächtnis des Modells war voll. Schaffen Sie Platz.',
     thoughtContextOrSwitch:
-      'Das Nachdenken endete vor der Antwort: Der Kontext war voll. Schaffen Sie Platz oder schalten Sie das Nachdenken aus.',
+      'Das Nachdenken endete vor der Antwort: Das Gedächtnis des Modells war voll. Schaffen Sie Platz oder schalten Sie das Nachdenken aus.',
     thoughtOnly: 'Das Modell dachte nach, gab aber keine Antwort. Versuchen Sie es erneut.',
     thoughtOnlyOrSwitch:
       'Das Modell dachte nach, gab aber keine Antwort. Versuchen Sie es erneut oder schalten Sie das Nachdenken aus.',

@@ -16,7 +16,7 @@ const tooMuch = (what: string, { requestedBytes, grantedBytes }: Facts): string 
   return `${what} reicht nicht: Es werden ${requestedBytes} gebraucht${most}.`;
 };
 
-/** Where a file is wrong: " (Unterhaltung 2, Runde 3)". */
+/** The place of an error in a file: " (Unterhaltung 2, Runde 3)". */
 const place = ({ conversation, turn }: Facts): string => {
   const parts = [conversation && `Unterhaltung ${conversation}`, turn && `Runde ${turn}`].filter(Boolean);
   return parts.length > 0 ? ` Fehlerhaft ist ${parts.join(', ')}.` : '';
@@ -52,6 +52,7 @@ export const errors: ErrorWords = {
     'device-lost': () => 'Die Verbindung zur GPU ist verloren gegangen.',
     'gpu-program': () => 'Ein Programm der GPU ist fehlgeschlagen.',
     worker: () => 'Der Teil der Seite, der das Modell ausführt, ist beendet worden.',
+    'tab-gone': () => 'Der Tab, in dem das Modell lief, ist nicht mehr da. Versuchen Sie es noch einmal.',
     'conversation-file': (facts) => `Das ist keine Unterhaltung, die Vivace exportiert hat.${place(facts)}`,
     'conversation-version': () => 'Diese Datei kommt von einer neueren Version. Laden Sie die Seite neu.',
     'conversation-size': ({ requestedBytes, grantedBytes }) =>
@@ -73,6 +74,7 @@ export const errors: ErrorWords = {
     'server-failed': (facts) => `Auf dem Server ist ein Fehler aufgetreten${withStatus(facts)}.`,
     'server-answer': () =>
       'Die Antwort dieses Servers ist nicht lesbar. Prüfen Sie die Adresse; die meisten enden mit /v1.',
+    'server-model': () => 'Der Server hat dieses Modell nicht.',
     'server-silent': ({ seconds }) =>
       `Der Server hat ${seconds ? `${seconds} Sekunden lang ` : ''}nichts gesendet. Versuchen Sie es noch einmal.`,
     'server-cut': () => 'Die Antwort des Servers brach ab. Versuchen Sie es noch einmal.',
@@ -80,7 +82,9 @@ export const errors: ErrorWords = {
   warnings: {
     'server-clear': () =>
       'Schlüssel und Unterhaltung gehen unverschlüsselt zu diesem Server. Nutzen Sie eine Adresse mit https:.',
-    'server-option': () => 'Eine Einstellung kennt dieser Server nicht; sie wurde weggelassen.',
+    'server-option': () => 'Manche Einstellungen kennt dieser Server nicht; sie werden weggelassen.',
+    'server-no-call': () =>
+      'Der Server hat kein Werkzeug aufgerufen, obwohl ein Aufruf verlangt war. Fragen Sie noch einmal.',
     'address-value': ({ name = '', value = '' }) =>
       `Die Adresse verlangt ${name}=${value}. Diesen Wert gibt es nicht; der übliche gilt.`,
     'address-model': ({ value = '' }) =>

@@ -94,6 +94,8 @@ export const figures: typeof source = {
   ],
   needed: (weights, kv) =>
     `Was ein Schritt aus dem Speicher der GPU lesen muss: ${weights} Gewichte und ${kv} für jede Position des mittleren Kontexts dieses Laufs.`,
+  neededInWindow: (kv, positions) =>
+    `Schichten mit Fenster lesen zusätzlich ${kv} für jede der letzten ${positions} Positionen.`,
   neededLabel: 'Gelesen pro Token',
   bandwidth: 'Bandbreite',
   bandwidthHelp: {

@@ -69,11 +69,17 @@ export const page: PageWords = {
     notGguf: (name) =>
       `„${name}“ ist keine gültige GGUF-Datei. Vielleicht ist sie unvollständig: Laden Sie sie erneut herunter.`,
     nothing: (needed) => `Darin ist nichts lesbar. ${needed}`,
+    unknown: (name, needed) =>
+      `„${name}“ ist weder eine Textdatei noch ein Modell oder eine exportierte Unterhaltung. ${needed}`,
     noModel: (name, needed) => `„${name}“ ist weder ein Modell noch eine exportierte Unterhaltung. ${needed}`,
     noModels: (name, needed) =>
       `„${name}“ und die anderen Dateien sind weder ein Modell noch exportierte Unterhaltungen. ${needed}`,
   },
   models: {
+    server: 'Server',
+    serverHelp:
+      'Ein Server mit der Schnittstelle von OpenAI, etwa vLLM, SGLang oder llama.cpp, kann anstelle dieser Seite antworten. Was Sie schreiben, geht dann dorthin.',
+    useServer: 'Server verwenden …',
     title: 'Modelle',
     close: 'Schließen',
     address: 'Ein Repository von Hugging Face oder eine Adresse',
@@ -82,8 +88,8 @@ export const page: PageWords = {
     load: 'Laden',
     loadOf: (name) => `${name} laden`,
     files: 'Dateien auf diesem Gerät',
-    openFiles: 'Dateien öffnen…',
-    openFolder: 'Ordner öffnen…',
+    openFiles: 'Dateien öffnen …',
+    openFolder: 'Ordner öffnen …',
     filesHelp:
       'Eine .gguf-Datei oder ein Ordner mit config.json und safetensors. Beides können Sie auch irgendwo auf die Seite ziehen. Die Dateien bleiben, wo sie sind.',
     kept: 'In diesem Browser gespeichert',
@@ -133,7 +139,7 @@ export const page: PageWords = {
     exportMarkdown: 'Als Markdown exportieren',
     copyMarkdown: 'Als Markdown kopieren',
     copied: (title) => `„${title}“ als Markdown kopiert.`,
-    notCopied: 'Der Browser hat das Kopieren nicht erlaubt. Exportiere stattdessen als Markdown.',
+    notCopied: 'Der Browser hat das Kopieren nicht erlaubt. Exportieren Sie stattdessen als Markdown.',
     deleteAll: 'Alle löschen',
     deletedAll: (n) => (n === 1 ? '1 Unterhaltung gelöscht.' : `${n} Unterhaltungen gelöscht.`),
     unreadable: 'Ihre Unterhaltungen konnten nicht gelesen werden. Laden Sie die Seite neu.',

@@ -8,7 +8,7 @@ export const panel: PanelWords = {
   runs: {
     title: 'Läufe',
     none: 'Jede Antwort hinterlässt hier einen Lauf.',
-    kept: 'Nur in diesem Browser gespeichert, mit den Texten der Antworten. Ab 200 Läufen weichen zuerst die nicht angehefteten.',
+    kept: 'Nur in diesem Browser gespeichert, mit den Texten der Antworten. Von mehr als 200 werden die ältesten gelöscht, die nicht verglichen werden.',
     notKept: 'Diese Läufe gehen mit der Seite verloren. Exportieren Sie, was Sie brauchen.',
     import: 'Importieren',
     importHelp: 'Einen Lauf aus einer JSON-Datei öffnen',
@@ -84,6 +84,7 @@ export const panel: PanelWords = {
     pinsAreFull: (n) => `${n} Läufe sind angeheftet: lösen Sie zuerst einen`,
   },
   chart: {
+    places: { local: 'diese Seite', remote: 'Server' },
     views: { tokens: 'Über Tokens', context: 'Über Kontext', histogram: 'Histogramm' },
     viewsName: 'Ansichten des Diagramms',
     role: 'Diagramm',
@@ -92,7 +93,7 @@ export const panel: PanelWords = {
     described: (view, range, spot) =>
       `${view}: Millisekunden zwischen Tokens.${range && ` ${range}.`} Pfeiltasten lesen eins nach dem anderen vor (${spot}); Plus und Minus zoomen.`,
     onlyOne: 'Ein einzelnes Token hat keinen Abstand vor sich.',
-    reading: 'Der Prompt wird gelesen…',
+    reading: 'Der Prompt wird gelesen …',
     empty: 'Fragen Sie etwas, und jeder Abstand zwischen zwei Tokens erscheint hier, während er entsteht.',
     point: 'Zeigen Sie auf das Diagramm oder gehen Sie es mit den Pfeiltasten entlang, um einen Wert zu lesen.',
     axes: { gap: 'ms zwischen Tokens', token: 'Token', position: 'Position im Kontext', count: 'Abstände' },
@@ -167,7 +168,7 @@ export const panel: PanelWords = {
   roofline: {
     help: 'Liest etwa eine halbe Sekunde lang so schnell, wie diese GPU es kann: Das begrenzt die Zeit eines Tokens',
     start: 'Roofline messen',
-    running: 'Wird gemessen…',
+    running: 'Wird gemessen …',
     noModel: 'Es gibt noch kein Modell: Seine Engine misst',
     busy: 'Die GPU arbeitet: messen Sie danach',
     result: (speed, clock) =>

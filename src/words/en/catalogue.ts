@@ -2,15 +2,6 @@
 
 export const catalogue = {
   lead: 'A chat that runs on your own device. Nothing you type leaves it.',
-  storyHeading: 'Once upon a time…',
-  heading: 'What’s on your mind?',
-  askForStory: 'Ask for a story…',
-  ask: 'Ask anything…',
-  storyExamples: [
-    'Tell me a story about a brave cat',
-    'Tell me a bedtime story about a sleepy bear',
-    'Tell me a story about a little red car',
-  ],
   examples: [
     'Explain in three sentences why the sky is blue',
     'Write a short poem about the sea in winter',

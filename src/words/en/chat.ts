@@ -1,5 +1,7 @@
 // The texts of the chat in English, by room. This is the source: the other languages have the same shape.
 
+const count = (words: number): string => (words === 1 ? '1 word' : `${words} words`);
+
 export const chat = {
   time: {
     /** A duration in whole units. All 0: less than a second. */
@@ -31,7 +33,7 @@ export const chat = {
     noMessage: 'The error came without a message.',
     writesNoText:
       'This model writes no answers: it turns texts into vectors, for search and comparison. Open a chat model to chat.',
-    full: 'The context is full: the model has no room for more.',
+    full: 'The model’s memory is full: it has no room for more.',
     nothingDeleted: 'Nothing is deleted, whatever you choose.',
     shorten: 'Your message is kept: make it shorter, or make room for it.',
     withoutSystem: 'Some models take no system prompt. Continue without it, or change it in Settings.',
@@ -56,6 +58,8 @@ export const chat = {
     'gpu-memory': 'The GPU’s memory ran out',
     'gpu-program': 'A program of the GPU failed',
     worker: 'The engine’s worker ended',
+    'tab-gone': 'The tab that ran the model is gone',
+    server: 'The server was lost',
     other: 'The model was lost',
   },
   recovery: {
@@ -65,6 +69,8 @@ export const chat = {
     answer: (lost: string, pause: string) => `${lost}; the answer went on after ${pause}.`,
     cpu: (lost: string, pause: string) => `${lost}; the CPU went on after ${pause}.`,
     gpu: (lost: string, pause: string) => `${lost}; the GPU went on after ${pause}.`,
+    server: (lost: string, pause: string) => `${lost}; the server went on after ${pause}.`,
+    here: (lost: string, pause: string) => `${lost}; this page went on after ${pause}.`,
     nextTry: (why: string, time: string) => `${why} Next try of the GPU: ${time}.`,
     sendsThen: 'Your message will be sent when it’s done.',
   },
@@ -87,24 +93,29 @@ export const chat = {
     dismiss: 'Dismiss',
   },
   chat: {
-    heading: 'Once upon a time…',
-    stories: [
-      'Tell me a story about a brave cat',
-      'Tell me a bedtime story about a sleepy bear',
-      'Tell me a story about a little red car',
-    ],
+    stories: {
+      heading: 'Once upon a time…',
+      ask: 'Ask for a story…',
+      examples: [
+        'Tell me a story about a brave cat',
+        'Tell me a bedtime story about a sleepy bear',
+        'Tell me a story about a little red car',
+      ],
+    },
+    anything: {
+      heading: 'What’s on your mind?',
+      ask: 'Ask anything…',
+    },
     log: 'Conversation',
     latest: 'Jump to latest',
-    ask: 'Ask for a story…',
     reply: 'Reply…',
     fresh: 'New conversation',
     waitForEnd: 'Wait until the answer has ended.',
     earlier: 'Show earlier messages',
     notReady: 'The model is not ready yet.',
     reloadFirst: 'Reload the model first.',
-    sentWhenReady: 'This is sent when the model is ready.',
-    isReady: (name: string, parameters: string) =>
-      `${name} (${parameters} parameters) is ready. It runs on this device: nothing you type leaves it.`,
+    sentWhenReady: 'This is sent when the chat is ready.',
+    runsHere: 'Runs on this device. Nothing you type leaves it.',
     tuning: 'Tuning your GPU. Your message will be sent when it’s done.',
     tuningPart: (done: string, all: string) =>
       `Tuning your GPU (${done} of ${all}). Your message will be sent when it’s done.`,
@@ -126,24 +137,24 @@ export const chat = {
     sendTitle: 'Send (Enter)',
   },
   spoken: {
-    writing: (words: number) => `Still writing, ${words} words.`,
-    thinking: (words: number) => `Still thinking, ${words} words.`,
+    writing: (n: number) => `Still writing, ${count(n)}.`,
+    thinking: (n: number) => `Still thinking, ${count(n)}.`,
     begins: 'The answer begins.',
     thinks: 'The model is thinking.',
     goesOn: 'The answer goes on.',
     waitsForTuning: 'The answer waits until this GPU is tuned.',
     waitsForModel: (lost: string) => `${lost}. The answer waits for the model.`,
-    stopped: (words: number) => `The answer was stopped, ${words} words.`,
-    complete: (words: number) => `The answer is complete, ${words} words.`,
+    stopped: (n: number) => `The answer was stopped, ${count(n)}.`,
+    complete: (n: number) => `The answer is complete, ${count(n)}.`,
     forgets: 'The model no longer reads the oldest messages.',
-    full: (percent: number) => `The context is ${percent} % full.`,
+    full: (percent: number) => `The model’s memory is ${percent} % full.`,
   },
   ends: {
     stopped: 'Stopped',
     closed: 'Unfinished: the page that wrote this was closed, or writes on in another tab.',
     limit: (n: string) => `Stopped at your ${n}-token limit.`,
     someLimit: 'Stopped at your token limit.',
-    context: 'Ended here: the context was full.',
+    context: 'Ended here: the model’s memory was full.',
     tool: 'The model asked for a tool.',
     nothing: 'The model ended without a word. Try again.',
     thoughtStopped: 'Stopped while thinking, before the answer',
@@ -151,9 +162,9 @@ export const chat = {
     thoughtLimit: (n: string) => `Thinking stopped at your ${n}-token limit, before the answer.`,
     thoughtSomeLimit: 'Thinking stopped at your token limit, before the answer.',
     canSwitch: (sentence: string) => `${sentence} You can switch it off.`,
-    thoughtContext: 'Thinking was cut before the answer: the context was full. Make room.',
+    thoughtContext: 'Thinking was cut before the answer: the model’s memory was full. Make room.',
     thoughtContextOrSwitch:
-      'Thinking was cut before the answer: the context was full. Make room, or switch thinking off.',
+      'Thinking was cut before the answer: the model’s memory was full. Make room, or switch thinking off.',
     thoughtOnly: 'The model thought, but gave no answer. Try again.',
     thoughtOnlyOrSwitch: 'The model thought, but gave no answer. Try again, or switch thinking off.',
   },

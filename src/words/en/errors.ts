@@ -19,6 +19,7 @@ type ErrorCode =
   | 'device-lost'
   | 'gpu-program'
   | 'worker'
+  | 'tab-gone'
   | 'conversation-file'
   | 'conversation-version'
   | 'conversation-size'
@@ -32,6 +33,7 @@ type ErrorCode =
   | 'server-busy'
   | 'server-failed'
   | 'server-answer'
+  | 'server-model'
   | 'server-silent'
   | 'server-cut';
 
@@ -56,6 +58,7 @@ type WarningCode =
   | 'storage-refused'
   | 'server-clear'
   | 'server-option'
+  | 'server-no-call'
   | 'address-value'
   | 'address-model'
   | 'webgpu-unavailable'
@@ -64,7 +67,7 @@ type WarningCode =
   | 'gpu-program'
   | 'worker';
 
-/** What a sentence may name, formatted for the language. Each may be missing. */
+/** The names and numbers of a sentence, formatted for the language. Each may be missing. */
 export interface Facts {
   name?: string;
   value?: string;
@@ -93,8 +96,14 @@ export interface ErrorWords {
 }
 
 export const errors: { errors: Partial<ErrorWords['errors']>; warnings: Partial<ErrorWords['warnings']> } = {
-  errors: {},
+  errors: {
+    'context-overflow': ({ promptTokens, contextLength }) =>
+      promptTokens && contextLength
+        ? `The conversation has ${promptTokens} tokens, but the model’s memory holds ${contextLength}.`
+        : 'The conversation is too long for the model’s memory.',
+  },
   warnings: {
+    'server-option': () => 'This server does not know some of the settings; they are left out.',
     'webgpu-unavailable': () =>
       'No GPU available, so this runs on the CPU, which is slower. For full speed, turn on hardware acceleration in your browser.',
   },

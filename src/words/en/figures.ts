@@ -79,6 +79,8 @@ export const figures = {
   runAhead: ['Run-ahead', 'Steps queued on the GPU ahead of the one being read, so that it never waits for the CPU.'],
   needed: (weights: string, kv: string) =>
     `What a step has to read of the GPU’s memory: ${weights} of weights, and ${kv} for each position of this run’s mean context.`,
+  neededInWindow: (kv: string, positions: string) =>
+    `Layers with a window read ${kv} for each of the last ${positions} positions, in addition.`,
   neededLabel: 'Read per token',
   bandwidth: 'Bandwidth',
   bandwidthHelp: {

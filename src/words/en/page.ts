@@ -65,11 +65,17 @@ export const page = {
     needed: 'A model is a .gguf file, or a folder with config.json and .safetensors files.',
     notGguf: (name: string) => `“${name}” isn’t a valid GGUF file. It may be incomplete: download it again.`,
     nothing: (needed: string) => `Nothing in there can be read. ${needed}`,
+    unknown: (name: string, needed: string) =>
+      `“${name}” isn’t a text file, a model or an exported conversation. ${needed}`,
     noModel: (name: string, needed: string) => `“${name}” isn’t a model or an exported conversation. ${needed}`,
     noModels: (name: string, needed: string) =>
       `“${name}” and the other files aren’t a model or exported conversations. ${needed}`,
   },
   models: {
+    server: 'Server',
+    serverHelp:
+      'A server with OpenAI’s interface, such as vLLM, SGLang or llama.cpp, can answer instead of this page. What you write goes there then.',
+    useServer: 'Use a server…',
     title: 'Models',
     close: 'Close',
     address: 'A Hugging Face repository or an address',

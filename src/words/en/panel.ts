@@ -7,7 +7,7 @@ export const panel = {
   runs: {
     title: 'Runs',
     none: 'Each answer leaves a run here.',
-    kept: 'Kept in this browser only, with the texts of their answers. Unpinned runs go first when there are more than 200.',
+    kept: 'Kept in this browser only, with the texts of their answers. Of more than 200, the oldest that are not compared are deleted.',
     notKept: 'These runs go when the page closes. Export those that you need.',
     import: 'Import',
     importHelp: 'Open a run from a JSON file',
@@ -82,6 +82,7 @@ export const panel = {
     pinsAreFull: (n: number) => `${n} runs are pinned: unpin one first`,
   },
   chart: {
+    places: { local: 'this page', remote: 'server' },
     views: { tokens: 'Over tokens', context: 'Over context', histogram: 'Histogram' },
     viewsName: 'Views of the chart',
     role: 'chart',

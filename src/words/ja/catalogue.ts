@@ -4,15 +4,6 @@ import type { CatalogueWords } from '../en/catalogue';
 
 export const catalogue: CatalogueWords = {
   lead: 'お使いのコンピューターで動くチャットです。入力した内容が外に出ることはありません。',
-  storyHeading: 'むかしむかし…',
-  heading: '何を話しましょうか？',
-  askForStory: 'お話をリクエスト (英語)…',
-  ask: '何でも聞いてください…',
-  storyExamples: [
-    'Tell me a story about a brave cat',
-    'Tell me a bedtime story about a sleepy bear',
-    'Tell me a story about a little red car',
-  ], // Storyteller knows English alone
   examples: [
     '空が青い理由を三文で説明してください',
     '冬の海についての短い詩を書いてください',

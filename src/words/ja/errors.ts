@@ -16,7 +16,7 @@ const tooMuch = (what: string, { requestedBytes, grantedBytes }: Facts): string 
   return `${what}が足りません。${requestedBytes} が必要です${most}。`;
 };
 
-/** Where a file is wrong. */
+/** The place of an error in a file. */
 const place = ({ conversation, turn }: Facts): string => {
   const parts = [conversation && `会話 ${conversation}`, turn && `やり取り ${turn}`].filter(Boolean);
   return parts.length > 0 ? `${parts.join('、')} に問題があります。` : '';
@@ -52,6 +52,7 @@ export const errors: ErrorWords = {
     'device-lost': () => 'GPU との接続が失われました。',
     'gpu-program': () => 'GPU のプログラムが失敗しました。',
     worker: () => 'モデルを実行していた処理が終了しました。',
+    'tab-gone': () => 'モデルを実行していたタブがなくなりました。もう一度お試しください。',
     'conversation-file': (facts) => `これは Vivace が書き出した会話ではありません。${place(facts)}`,
     'conversation-version': () => 'このファイルは新しいバージョンのものです。ページを再読み込みしてください。',
     'conversation-size': ({ requestedBytes, grantedBytes }) =>
@@ -70,13 +71,15 @@ export const errors: ErrorWords = {
     'server-busy': (facts) => `サーバーが混雑しているか、準備中です${withStatus(facts)}。後でもう一度お試しください。`,
     'server-failed': (facts) => `サーバーでエラーが発生しました${withStatus(facts)}。`,
     'server-answer': () => 'このサーバーの応答は読み取れません。アドレスを確認してください。多くは /v1 で終わります。',
+    'server-model': () => 'サーバーにこのモデルはありません。',
     'server-silent': ({ seconds }) =>
       `サーバーから${seconds ? ` ${seconds} 秒間` : ''}何も届きませんでした。もう一度お試しください。`,
     'server-cut': () => 'サーバーの応答が途中で切れました。もう一度お試しください。',
   },
   warnings: {
     'server-clear': () => 'キーと会話は暗号化されずにこのサーバーへ送られます。https: のアドレスを使ってください。',
-    'server-option': () => 'このサーバーにない設定が 1 つあり、省かれました。',
+    'server-option': () => 'このサーバーにない設定は省かれます。',
+    'server-no-call': () => 'ツールの呼び出しが必須でしたが、サーバーは呼び出しませんでした。もう一度お試しください。',
     'address-value': ({ name = '', value = '' }) =>
       `アドレスに ${name}=${value} とありますが、この値は使えません。通常の値を使用します。`,
     'address-model': ({ value = '' }) =>

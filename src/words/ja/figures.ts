@@ -79,6 +79,8 @@ export const figures: typeof source = {
   runAhead: ['先行', '読み取り中のステップより先に GPU で待つステップ数。GPU が CPU を待たずに済みます。'],
   needed: (weights, kv) =>
     `1 ステップで GPU メモリから読む量：重み ${weights} と、この実行の平均コンテキストの 1 位置につき ${kv}。`,
+  neededInWindow: (kv, positions) =>
+    `ウィンドウを持つ層は、さらに直近 ${positions} 位置のそれぞれについて ${kv} を読みます。`,
   neededLabel: 'トークンあたりの読み取り',
   bandwidth: '帯域幅',
   bandwidthHelp: {

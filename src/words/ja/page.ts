@@ -71,10 +71,15 @@ export const page: PageWords = {
     notGguf: (name) =>
       `「${name}」は有効な GGUF ファイルではありません。不完全かもしれません。もう一度ダウンロードしてください。`,
     nothing: (needed) => `読み取れるものがありません。${needed}`,
+    unknown: (name, needed) => `「${name}」はテキストファイルでも、モデルでも、書き出した会話でもありません。${needed}`,
     noModel: (name, needed) => `「${name}」はモデルでも書き出した会話でもありません。${needed}`,
     noModels: (name, needed) => `「${name}」などのファイルは、モデルでも書き出した会話でもありません。${needed}`,
   },
   models: {
+    server: 'サーバー',
+    serverHelp:
+      'vLLM、SGLang、llama.cpp など、OpenAI のインターフェースを持つサーバーが、このページの代わりに回答できます。その場合、入力した内容はそこに送られます。',
+    useServer: 'サーバーを使う…',
     title: 'モデル',
     close: '閉じる',
     address: 'Hugging Face のリポジトリまたはアドレス',

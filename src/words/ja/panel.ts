@@ -8,7 +8,7 @@ export const panel: PanelWords = {
   runs: {
     title: '実行の一覧',
     none: '回答ごとに実行がここに残ります。',
-    kept: '回答の文章も含め、このブラウザーにのみ保存されます。200 件を超えると、固定していない古い実行から消えます。',
+    kept: '回答の文章も含め、このブラウザーにのみ保存されます。200 件を超えると、比較に入れていない古い実行から消えます。',
     notKept: 'これらの実行はページを閉じると消えます。必要なものはエクスポートしてください。',
     import: 'インポート',
     importHelp: 'JSON ファイルから実行を開く',
@@ -83,6 +83,7 @@ export const panel: PanelWords = {
     pinsAreFull: (n) => `${n} 件の実行が固定されています。先に 1 件を解除してください`,
   },
   chart: {
+    places: { local: 'このページ', remote: 'サーバー' },
     views: { tokens: 'トークン順', context: 'コンテキスト順', histogram: 'ヒストグラム' },
     viewsName: 'グラフの表示',
     role: 'グラフ',

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { ChatMessage, EngineEvent } from '../../../src/api/api_engine';
 import { createFetch } from '../../../src/api/openai/fetch';
 import { checkChat } from '../../../src/engine/worker/chat_checks';
-import { done, post, scriptedEngine, start, token, words } from '../scripted_engine';
+import { done, post, type Script, scriptedEngine, start, token, words } from '../scripted_engine';
 
 const MESSAGES = [{ role: 'user', content: 'hello' }];
 
@@ -259,6 +259,21 @@ test('log probabilities, in the form of each route', async () => {
   expect(response.json.output[0].content[0].logprobs).toHaveLength(2);
 });
 
+test('log probabilities of tokens without a text come in a stream, too, however it is cut', async () => {
+  const more = { logprobs: LOGPROBS };
+  const script: Script = [start(), token('a', 4, more), 'task', token('', 5, more), 'task', token('', 6, more), done()];
+  const fetch = createFetch(scriptedEngine(() => script));
+  const chat = await post(fetch, 'chat/completions', { messages: MESSAGES, logprobs: true, stream: true });
+  expect(chat.events.flatMap(({ choices }) => choices[0].logprobs?.content ?? [])).toHaveLength(3);
+  const text = await post(fetch, 'completions', { prompt: 'x', logprobs: 1, stream: true });
+  expect(text.events.flatMap(({ choices }) => choices[0].logprobs?.tokens ?? [])).toHaveLength(3);
+  const include = ['message.output_text.logprobs'];
+  const response = await post(fetch, 'responses', { input: 'x', include, stream: true });
+  expect(response.events.at(-1).response.output[0].content[0].logprobs).toHaveLength(3);
+  const deltas = response.events.filter(({ type }) => type === 'response.output_text.delta');
+  expect(deltas.flatMap(({ logprobs }) => logprobs)).toHaveLength(3);
+});
+
 test('several answers are told apart, whole and streamed, and the prompt counts once', async () => {
   const script = [0, 1].flatMap((choice) => [start(choice), ...words(`answer ${choice}`), done({ seed: 7 + choice })]);
   const fetch = createFetch(scriptedEngine(() => script));
@@ -325,6 +340,29 @@ test('parallel_tool_calls: false leaves out calls after the first', async () => 
   const fetch = createFetch(scriptedEngine(() => script));
   const body = { messages: MESSAGES, parallel_tool_calls: false };
   expect((await post(fetch, 'chat/completions', body)).json.choices[0].message.tool_calls).toHaveLength(1);
+});
+
+test('parallel_tool_calls: false leaves out a later call that fails, too', async () => {
+  const script: Script = [
+    start(),
+    { type: 'tool-call', index: 0, id: 'c1', name: 'f', arguments: '{}' },
+    { type: 'tool-call-error', index: 1, message: 'No such tool.', text: '<tool_call>{</tool_call>' },
+    done({ finishReason: 'tool-calls' }),
+  ];
+  const fetch = createFetch(scriptedEngine(() => script));
+  const { json } = await post(fetch, 'chat/completions', { messages: MESSAGES, parallel_tool_calls: false });
+  const { content, tool_calls } = json.choices[0].message;
+  expect([content, tool_calls.length]).toEqual([null, 1]);
+});
+
+test('a field of null has its default in a response', async () => {
+  const nulls = { tools: null, tool_choice: null, parallel_tool_calls: null, text: null, metadata: null };
+  const { json } = await post(createFetch(scriptedEngine()), 'responses', { input: 'x', ...nulls });
+  const { json: plain } = await post(createFetch(scriptedEngine()), 'responses', { input: 'x' });
+  const fieldsOf = ({ tools, tool_choice, parallel_tool_calls, text, metadata }: Record<string, unknown>) => {
+    return { tools, tool_choice, parallel_tool_calls, text, metadata };
+  };
+  expect(fieldsOf(json)).toEqual(fieldsOf(plain));
 });
 
 test('a body that is no JSON object, too deep, or too large is refused', async () => {

@@ -1,7 +1,7 @@
 // Models of the benches that no file describes: their bytes, their prompts, and what is refused before it is allocated.
 
 import { expect, test } from 'vitest';
-import { seededPrompt, seededTokenizer } from '../../../bench/page/seeded_tokenizer';
+import { seededPrompt, seededTokenizer } from '../../../bench/page/synthetic/seeded_tokenizer';
 import {
   checkFits,
   matrixShapes,
@@ -10,8 +10,8 @@ import {
   stepBytes,
   syntheticConfig,
   weightScale,
-} from '../../../bench/page/synthetic_config';
-import { syntheticWeights } from '../../../bench/page/synthetic_weights';
+} from '../../../bench/page/synthetic/synthetic_config';
+import { syntheticWeights } from '../../../bench/page/synthetic/synthetic_weights';
 import { halfToNumber } from '../../../src/cpu/half';
 import { GpuMemoryError } from '../../../src/errors';
 import type { WeightMatrix } from '../../../src/kernels/linear/weight_format';

@@ -8,7 +8,7 @@ import type { EngineEvent, GenerateInput, LoadOptions } from '../../../src/engin
 import { generate } from '../../../src/engine/worker/generate';
 import { Gpu } from '../../../src/gpu/device';
 import { testGpu } from '../../gpu/test_device';
-import { ALL_REFUSED, breakSiblings, type Defect } from '../broken_gpu';
+import { ALL_REFUSED, breakSiblings, type Defect } from '../doubles/broken_gpu';
 import { STORYTELLER } from '../storyteller';
 
 const FIXTURE = new URL('../../fixtures/storyteller/greedy.json', import.meta.url);

@@ -2,7 +2,8 @@
 
 import { afterEach, expect, test, vi } from 'vitest';
 import { loadModel } from '../../../src/engine/load/load';
-import { chooseCpuContext, typedMemory } from '../../../src/engine/load/load_memory';
+import { typedMemory } from '../../../src/engine/load/load_memory';
+import { chooseCpuContext } from '../../../src/engine/load/load_on_cpu';
 import { resolveLoad } from '../../../src/engine/load/load_options';
 import type { LoadOptions, Warning } from '../../../src/engine/protocol';
 import { readConfig } from '../../../src/model/config/read';

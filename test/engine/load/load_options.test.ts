@@ -99,10 +99,12 @@ describe('the context', () => {
     ]);
   });
 
-  test('counts a table for each of two ropes', () => {
-    const gemma = published('gemma-3-1b-it'); // 26 layers x 1 head x 256 x 2 x 2 bytes, 2 x 1024 of tables
-    const [, message] = choose({ ...gemma, contextLength: 131072 });
-    expect(message).toMatch(/\(28672 bytes a token\)/);
+  test('counts a table for each of two ropes, and layers with a window up to their ring', () => {
+    // 1 head x 256 x 2 x 2 bytes a layer, of which 4 of 26 see all keys, and 2 x 1024 of tables.
+    const gemma = { ...published('gemma-3-1b-it'), contextLength: 2 ** 20 };
+    const [contextLength, message] = choose(gemma, { kvCache: 'f16' });
+    expect(contextLength).toBe(2 ** 17);
+    expect(message).toMatch(/\(6144 bytes a token\)/);
   });
 
   test('stops at what a binding holds, and at what the model was made for', () => {

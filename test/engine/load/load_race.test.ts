@@ -10,7 +10,7 @@ import { race } from '../../../src/tune/race';
 import { requestGpu } from '../../gpu/test_device';
 import { droppedFolder } from '../../model/files';
 import { byteLevelJson } from '../../text/tiny_vocabulary';
-import { TINY } from '../loop_session';
+import { TINY } from '../doubles/loop_session';
 
 vi.mock('../../../src/tune/race', () => ({ race: vi.fn() }));
 afterEach(() => vi.restoreAllMocks());

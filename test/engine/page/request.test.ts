@@ -1,22 +1,23 @@
 // The inbox of one request: what the page takes, in which order, and how the request ends.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { toFailure } from '../../../src/engine/failure';
-import type { Connection } from '../../../src/engine/page/connection';
+import type { HostConnection, Receiver } from '../../../src/engine/page/host';
 import { Request } from '../../../src/engine/page/request';
 import { ContextOverflowError } from '../../../src/errors';
 
-/** A request and the worker's end of its port. */
+/** A request and the worker's end of it. */
 function setUp(signal?: AbortSignal, graceMs = 0) {
-  let port: MessagePort | null = null;
+  let receiver: Receiver | null = null;
   let die: (error: Error) => void = () => {};
   let listeners = 0;
-  const connection = {
-    worker: {} as never,
-    hear() {},
+  const heard: string[] = [];
+  const connection: HostConnection = {
     lost: null,
-    explain: async () => {},
-    onEnd(listener: (error: Error) => void) {
+    send(_, given) {
+      receiver = given;
+      return { stop: () => void heard.push('stop'), close: () => void heard.push('close') };
+    },
+    onEnd(listener) {
       listeners++;
       die = listener;
       return () => void listeners--;
@@ -24,30 +25,20 @@ function setUp(signal?: AbortSignal, graceMs = 0) {
   };
   const engine: ConstructorParameters<typeof Request>[0] = {
     whenReady({ begin }) {
-      begin(connection as unknown as Connection);
+      begin(connection);
       return () => {};
     },
   };
-  const send = async (_: unknown, given: MessagePort) => {
-    port = given;
-  };
-  const request = new Request<{ n: number }>(engine, send, signal, graceMs);
-  const heard: unknown[] = [];
-  if (port) (port as MessagePort).onmessage = ({ data }) => heard.push(data);
-  const post = (...messages: object[]) => port?.postMessage(messages);
+  const request = new Request<{ n: number }>(engine, { kind: 'tune' }, signal, graceMs);
   return {
     request,
-    post,
+    post: (...messages: object[]) => receiver?.hear(messages),
+    fail: (error: Error) => receiver?.fail(error),
     heard,
     die: (error: Error) => die(error),
     listeners: () => listeners,
-    hasSent: port !== null,
+    hasSent: () => receiver !== null,
   };
-}
-
-/** Lets the event loop deliver all messages posted so far: its poll phase lies between two immediates. */
-async function turn(): Promise<void> {
-  for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 afterEach(() => void vi.useRealTimers());
@@ -67,8 +58,9 @@ describe('messages', () => {
   });
 
   test('come before the failure that was posted with them', async () => {
-    const { request, post } = setUp();
-    post({ n: 1 }, toFailure(new ContextOverflowError(9, 8)));
+    const { request, post, fail } = setUp();
+    post({ n: 1 });
+    fail(new ContextOverflowError(9, 8));
     expect(await request.take()).toEqual({ n: 1 });
     await expect(request.take()).rejects.toMatchObject({ code: 'context-overflow' });
     request.close();
@@ -77,11 +69,9 @@ describe('messages', () => {
   test('come before the death of the worker, and none after it', async () => {
     const { request, post, die } = setUp();
     post({ n: 1 });
-    await turn();
     const death = new Error('gone');
     die(death);
     post({ n: 2 });
-    await turn();
     expect(await request.take()).toEqual({ n: 1 });
     await expect(request.take()).rejects.toBe(death);
     await expect(request.take()).rejects.toBe(death);
@@ -93,7 +83,7 @@ describe('an abort', () => {
   test('before the request sends nothing', async () => {
     const { request, hasSent, listeners } = setUp(AbortSignal.abort());
     expect(await request.take()).toBeUndefined();
-    expect([hasSent, listeners()]).toEqual([false, 0]);
+    expect([hasSent(), listeners()]).toEqual([false, 0]);
     request.close();
   });
 
@@ -102,7 +92,6 @@ describe('an abort', () => {
     const { request, heard } = setUp(stop.signal, 1000);
     stop.abort();
     expect(await request.take()).toBeUndefined();
-    await turn();
     expect(heard).toEqual(['stop']);
     request.close();
   });

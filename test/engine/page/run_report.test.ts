@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { runReport } from '../../../src/engine/page/run_report';
-import { heard, info, metrics, repeated } from '../heard_run';
+import { heard, info, metrics, repeated } from '../doubles/heard_run';
 
 test('the JSON has every figure unchanged, and a repeated warning once', () => {
   const { attention, step, ttftMs, prefillTokensPerSecond, decodeTokensPerSecond, tbtMs, gpuMs, perToken, ...rest } =

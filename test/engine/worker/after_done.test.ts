@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { EngineEvent, GenerateOptions } from '../../../src/engine/protocol';
 import { generate } from '../../../src/engine/worker/generate';
 import { DeviceLostError } from '../../../src/errors';
-import { numberSession } from '../loop_session';
-import { ScriptBackend } from '../script_backend';
+import { numberSession } from '../doubles/loop_session';
+import { ScriptBackend } from '../doubles/script_backend';
 
 /** Tokens count on from the prompt 0 1 2. What comes after the answer, `held`, waits for the test. */
 class HeldBackend extends ScriptBackend {

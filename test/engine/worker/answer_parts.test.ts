@@ -9,7 +9,7 @@ import { RunAhead } from '../../../src/engine/worker/run_ahead';
 import type { Session } from '../../../src/engine/worker/session';
 import { type ChatTemplate, createChatTemplate } from '../../../src/text/template/chat_template';
 import type { Tokenizer } from '../../../src/text/tokenizer';
-import { ScriptBackend } from '../script_backend';
+import { ScriptBackend } from '../doubles/script_backend';
 import { openStoryteller } from '../storyteller';
 
 const SOURCE = `{%- if tools %}<|im_start|>system

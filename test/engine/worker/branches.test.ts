@@ -28,7 +28,10 @@ class Textbook {
 
   constructor(budgetTokens: number) {
     const park = (tokens: number) => this.copy(this.memory, tokens);
-    this.branches = new Branches({ bytesPerToken: BYTES, park: async (tokens) => park(tokens) }, budgetTokens * BYTES);
+    this.branches = new Branches(
+      { bytesPerToken: BYTES, bytesOf: (tokens) => tokens * BYTES, least: 0, park: async (tokens) => park(tokens) },
+      budgetTokens * BYTES,
+    );
   }
 
   private copy(from: readonly number[], tokens: number): ParkedKv | null {

@@ -7,8 +7,8 @@ import type { RunMetrics } from '../../../src/engine/protocol';
 import { Branches } from '../../../src/engine/worker/branches';
 import { generate } from '../../../src/engine/worker/generate';
 import { Turns } from '../../../src/engine/worker/turns';
-import { numberSession } from '../loop_session';
-import { ScriptBackend } from '../script_backend';
+import { numberSession } from '../doubles/loop_session';
+import { ScriptBackend } from '../doubles/script_backend';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -62,7 +62,10 @@ async function measure(stepMs: number, neighbors: readonly { prompt: number; max
   const kv = { restore() {}, shrink: async () => null, extend: () => true, destroy() {} };
   const session = {
     ...numberSession(backend),
-    branches: new Branches({ bytesPerToken: 1, park: async () => kv }, 1e9),
+    branches: new Branches(
+      { bytesPerToken: 1, bytesOf: (tokens: number) => tokens, least: 0, park: async () => kv },
+      1e9,
+    ),
   };
   const turns = new Turns();
   turns.most = 4;

@@ -14,7 +14,7 @@ import type { ChatTemplate } from '../../../src/text/template/chat_template';
 import type { Tokenizer } from '../../../src/text/tokenizer';
 import { files } from '../../text/fixtures';
 import { sentencePieceGguf } from '../../text/tiny_vocabulary';
-import { ScriptBackend } from '../script_backend';
+import { ScriptBackend } from '../doubles/script_backend';
 import { openStoryteller } from '../storyteller';
 
 const ANSWER = 'Once upon a time there was a brave cat. The cat was happy.';

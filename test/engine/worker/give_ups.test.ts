@@ -8,8 +8,8 @@ import { RunAhead } from '../../../src/engine/worker/run_ahead';
 import type { Session } from '../../../src/engine/worker/session';
 import { GAVE_UP } from '../../../src/sampling/sampling';
 import { testGpu } from '../../gpu/test_device';
-import { ask as askToy, numberSession, toyBackend, toyIds } from '../loop_session';
-import { ScriptBackend } from '../script_backend';
+import { ask as askToy, numberSession, toyBackend, toyIds } from '../doubles/loop_session';
+import { ScriptBackend } from '../doubles/script_backend';
 
 const PROMPT = '0 1 2';
 /** Position of the first decode step: the prompt's pass brings the token for it. */

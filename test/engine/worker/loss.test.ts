@@ -5,9 +5,9 @@ import { proxy, transfer, wrap } from 'comlink';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { EngineEvent, LostMessage, PortMessages, WorkerApi } from '../../../src/engine/protocol';
 import { DeviceLostError, GpuMemoryError, GpuProgramError } from '../../../src/errors';
-import { engineWorker } from '../fake_worker';
-import { numberSession } from '../loop_session';
-import { SteppedBackend, until } from '../stepped_backend';
+import { engineWorker } from '../doubles/fake_worker';
+import { numberSession } from '../doubles/loop_session';
+import { SteppedBackend, until } from '../doubles/stepped_backend';
 
 let backend: SteppedBackend & { explain?: (error: unknown) => Promise<unknown> };
 vi.mock('../../../src/engine/load/load', () => ({

@@ -5,7 +5,7 @@ import type { GenerateInput } from '../../../src/engine/protocol';
 import { patiently } from '../../../src/engine/worker/patience';
 import { encodeInput } from '../../../src/engine/worker/prompt';
 import type { Session } from '../../../src/engine/worker/session';
-import { ScriptBackend } from '../script_backend';
+import { ScriptBackend } from '../doubles/script_backend';
 import { openStoryteller } from '../storyteller';
 
 let session: Session;

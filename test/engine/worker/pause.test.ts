@@ -8,9 +8,9 @@ import { embed } from '../../../src/engine/worker/embed';
 import { generate } from '../../../src/engine/worker/generate';
 import { Pause } from '../../../src/engine/worker/pause';
 import type { Session } from '../../../src/engine/worker/session';
-import { numberSession } from '../loop_session';
-import { ScriptBackend } from '../script_backend';
-import { SteppedBackend, until } from '../stepped_backend';
+import { numberSession } from '../doubles/loop_session';
+import { ScriptBackend } from '../doubles/script_backend';
+import { SteppedBackend, until } from '../doubles/stepped_backend';
 
 const PROMPT = { prompt: '1 2 3' };
 

@@ -17,9 +17,9 @@ import { findChatTemplate } from '../../../src/text/template/find_template';
 import { chainFiles } from '../../chain/chain_model';
 import { readFixture } from '../../cpu/fixtures';
 import { droppedFolder } from '../../model/files';
-import { numberTokenizer, TINY } from '../loop_session';
+import { numberTokenizer, TINY } from '../doubles/loop_session';
+import { ScriptBackend } from '../doubles/script_backend';
 import { cutEverywhere, expectRest, run } from '../resumed_runs';
-import { ScriptBackend } from '../script_backend';
 
 async function cpuBackend(dropped: File[], contextLength: number) {
   const files = await openModel(dropped);

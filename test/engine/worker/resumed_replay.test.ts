@@ -6,8 +6,8 @@ import type { EngineEvent, GenerateOptions } from '../../../src/engine/protocol'
 import { generate } from '../../../src/engine/worker/generate';
 import { NotFiniteError } from '../../../src/errors';
 import { GAVE_UP, NO_TOKEN } from '../../../src/sampling/sampling';
-import { numberSession } from '../loop_session';
-import { ScriptBackend } from '../script_backend';
+import { numberSession } from '../doubles/loop_session';
+import { ScriptBackend } from '../doubles/script_backend';
 
 const PROMPT = [1, 2, 3];
 const OPTIONS: GenerateOptions = { temperature: 0, maxTokens: 20, runAhead: 4 };

@@ -18,7 +18,7 @@ import { findChatTemplate } from '../../../src/text/template/find_template';
 import type { ChatRequest } from '../../../src/text/template/message';
 import type { Tokenizer } from '../../../src/text/tokenizer';
 import { chainFiles } from '../../chain/chain_model';
-import { ScriptBackend } from '../script_backend';
+import { ScriptBackend } from '../doubles/script_backend';
 
 async function ask(session: Session, messages: readonly ChatMessage[], options: GenerateOptions = {}) {
   const events: EngineEvent[] = [];
@@ -70,7 +70,10 @@ describe('an answer in other tokens than the tokenizer would choose', () => {
 
   function open() {
     const backend = new ScriptBackend(200, (position) => ANSWER.charCodeAt(position - 7) || END);
-    const branches = new Branches({ bytesPerToken: 1, park: async () => null }, 0);
+    const branches = new Branches(
+      { bytesPerToken: 1, bytesOf: (tokens: number) => tokens, least: 0, park: async () => null },
+      0,
+    );
     const session: Session = { backend, tokenizer, template, vocabSize: 1000, cachedIds: [], branches };
     return { backend, session };
   }
@@ -146,7 +149,7 @@ describe('the chain model', () => {
 test('work that is refused memory gives up the parked chats and runs again, once', async () => {
   const refusal = new GpuMemoryError('Tuning', 100, null, 'Close other pages.');
   const kv = { restore() {}, shrink: async () => null, extend: () => true, destroy() {} };
-  const parking = { bytesPerToken: 1, park: async () => kv };
+  const parking = { bytesPerToken: 1, bytesOf: (tokens: number) => tokens, least: 0, park: async () => kv };
   const branches = new Branches(parking, 1000);
   const fill = async () => {
     await branches.leave({ cachedIds: Array.from({ length: 40 }, (_, i) => i) });

@@ -6,9 +6,9 @@ import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { EngineEvent, LoadResult, PortMessages, WorkerApi } from '../../../src/engine/protocol';
 import { serve } from '../../../src/engine/worker/serve';
-import { engineWorker } from '../fake_worker';
-import { numberSession } from '../loop_session';
-import { ScriptBackend } from '../script_backend';
+import { engineWorker } from '../doubles/fake_worker';
+import { numberSession } from '../doubles/loop_session';
+import { ScriptBackend } from '../doubles/script_backend';
 
 vi.mock('../../../src/engine/load/load', () => ({
   loadModel: async () => ({ session: numberSession(new ScriptBackend(100, (at) => at)), info: { warnings: [] } }),

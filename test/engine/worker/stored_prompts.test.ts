@@ -11,7 +11,7 @@ import { openPromptFiles } from '../../../src/storage/prompts/prompt_files';
 import { PromptStore } from '../../../src/storage/prompts/prompt_store';
 import { droppedFolder } from '../../model/files';
 import { FakeFolder } from '../../storage/prompts/fake_folder';
-import { ask, numberSession, TINY } from '../loop_session';
+import { ask, numberSession, TINY } from '../doubles/loop_session';
 
 const always = () => true;
 const never = () => false;
@@ -231,7 +231,7 @@ test('a tiny model answers from storage as a fresh one', async () => {
     const { bytesPerToken } = backend.parking;
     const { location } = MODEL;
     const model = Promise.resolve(MODEL);
-    const sources = { store: openStore(folder), location, model, kv: backend.kvBytes, bytesPerToken };
+    const sources = { store: openStore(folder), location, model, kv: backend.kvBytes(), bytesPerToken };
     session.stored = new StoredPrompts({ ...sources, keeps: 'all', now: () => 0 });
     return session;
   };

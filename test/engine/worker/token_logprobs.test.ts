@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { tokenLogprobs } from '../../../src/engine/worker/token_logprobs';
-import { numberTokenizer } from '../loop_session';
+import { numberTokenizer } from '../doubles/loop_session';
 
 test('names the chosen token and the likeliest ones, in their order', () => {
   const names = { ...numberTokenizer(), tokenText: (id: number) => `<${id}>` };

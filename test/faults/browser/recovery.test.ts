@@ -22,10 +22,11 @@ afterAll(() => site?.close());
 const loaded = (page: Page, plan = '', backend: 'cpu' | 'webgpu' = 'cpu', cache = false) =>
   page.evaluate(load, { model: CHAIN, plan, cache, backend, boundMs: BOUND_MS });
 
+/** An answer so long that the fault, which comes from the page, meets it on a slow machine. */
 const chat = (fault: string | null, at: 'prefill' | 'decode' | 'idle', after: number): Task => ({
   ...(at === 'idle'
     ? { kind: 'idle' }
-    : { kind: 'chat', prompt: 'endless', temperature: 24, seed: 5, maxTokens: 60, abortAfter: 0 }),
+    : { kind: 'chat', prompt: 'endless', temperature: 24, seed: 5, maxTokens: 400, abortAfter: 0 }),
   strike: fault ? { fault, at, after } : null,
 });
 const run = (page: Page, task: Task): Promise<Outcome> => page.evaluate(work, { task, boundMs: BOUND_MS });

@@ -6,8 +6,12 @@ import { toHalf } from '../../../src/cpu/half';
 import { quantize } from '../../../src/cpu/quantize';
 import type { Gpu } from '../../../src/gpu/device';
 import type { WeightMatrix } from '../../../src/kernels/linear/weight_format';
-import { type FileType, fileRowBytes } from '../../../src/kernels/load/file_types';
-import type { PlainFormat, QuantizedFormat } from '../../../src/kernels/load/quantize_weights';
+import {
+  type FileType,
+  fileRowBytes,
+  type PlainFormat,
+  type QuantizedFormat,
+} from '../../../src/kernels/load/file_types';
 import { Repacker } from '../../../src/kernels/load/repack';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
 import { randomSource } from '../../random';

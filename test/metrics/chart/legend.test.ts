@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { legendOf } from '../../../src/metrics/chart/legend';
-import { inputOf, runOf } from './runs';
+import { inputOf, movedRun, runOf } from './runs';
 
 const labels = (view: string, input: ReturnType<typeof inputOf>) => legendOf(view, input).map(({ label }) => label);
 
@@ -33,6 +33,18 @@ test('the line over context is a running median, of pinned runs too', () => {
     'gaps of earlier runs',
     'running median of 25 gaps',
     'median of run A',
+  ]);
+});
+
+test('tokens of a server have an entry of their own, and a color', () => {
+  const gaps = legendOf('tokens', inputOf(movedRun())).slice(0, 2);
+  expect(gaps.map(({ ink, label }) => [ink, label])).toEqual([
+    ['remote', 'gap before each token: server'],
+    ['accent', 'gap before each token: this page'],
+  ]);
+  expect(labels('context', inputOf(movedRun())).slice(0, 2)).toEqual([
+    'gap of this run: server',
+    'gap of this run: this page',
   ]);
 });
 

@@ -23,6 +23,13 @@ export function runOf(gaps: number[], from = 10): RunRecord {
   return record;
 }
 
+/** A run of 5 gaps whose first 3 tokens are a server's. */
+export function movedRun(): RunRecord {
+  const run = runOf([5, 6, 7, 8, 9]);
+  run.places.push({ afterToken: 0, place: 'remote' }, { afterToken: 3, place: 'local' });
+  return run;
+}
+
 export function inputOf(newest: RunRecord, more: Partial<ChartInput> = {}): ChartInput {
   return {
     run: newest,

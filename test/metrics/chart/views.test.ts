@@ -6,7 +6,7 @@ import { HistogramView } from '../../../src/metrics/chart/histogram_view';
 import type { Picture } from '../../../src/metrics/chart/picture';
 import { TokensView } from '../../../src/metrics/chart/tokens_view';
 import { RunRecord } from '../../../src/metrics/run/run_record';
-import { inputOf, runOf } from './runs';
+import { inputOf, movedRun, runOf } from './runs';
 
 const lines = ({ series }: Picture) => series.filter(({ kind }) => kind === 'line');
 const pointsOf = ({ data: [xs, ys] }: Picture['series'][number]) => Array.from(xs, (x, i) => [x, ys[i]]);
@@ -43,6 +43,42 @@ describe('over tokens', () => {
     expect(new Set(drawn.map(({ dash }) => String(dash))).size).toBe(3);
   });
 
+  test('tokens of a server have their own color; the line goes on from the last of the place before', () => {
+    const picture = new TokensView().picture(inputOf(movedRun()));
+    expect(lines(picture).map((line) => [line.ink, pointsOf(line)])).toEqual([
+      [
+        'remote',
+        [
+          [2, 5],
+          [3, 6],
+        ],
+      ],
+      [
+        'accent',
+        [
+          [3, 6],
+          [4, 7],
+          [5, 8],
+          [6, 9],
+        ],
+      ],
+    ]);
+    const dots = picture.series.filter(({ kind }) => kind === 'points');
+    expect(dots.map((series) => [series.ink, pointsOf(series).length])).toEqual([
+      ['remote', 2],
+      ['accent', 3],
+    ]);
+    expect(picture.verticals.map(({ x, label }) => [x, label]).slice(1)).toEqual([
+      [1, 'server'],
+      [3, 'this page'],
+    ]);
+    const zoomed = new TokensView().picture(inputOf(movedRun(), { zoom: { min: 5, max: 6 } }));
+    expect(lines(zoomed).map((line) => pointsOf(line).length)).toEqual([0, 3]);
+    const places = Array.from({ length: 500 }, (_, i) => ({ afterToken: i % 3, place: 'remote' as const }));
+    const odd = Object.assign(movedRun(), { places: [...places, { afterToken: 9, place: 'local' as const }] });
+    expect(lines(new TokensView().picture(inputOf(odd))).length).toBeLessThan(18);
+  });
+
   test('a gap of 0 ms is lifted to where a logarithm can show it', () => {
     const { series, y } = new TokensView().picture(inputOf(runOf([0, 6]), { isLog: true }));
     expect(series[0].data[1][0]).toBeGreaterThan(0);
@@ -76,6 +112,15 @@ describe('over tokens', () => {
 });
 
 describe('over context', () => {
+  test('dots of a server have their own color', () => {
+    const { series } = new ContextView().picture(inputOf(movedRun()));
+    const dots = series.filter(({ kind, ink }) => kind === 'points' && ink !== 'muted');
+    expect(dots.map((each) => [each.ink, pointsOf(each).length])).toEqual([
+      ['remote', 2],
+      ['accent', 3],
+    ]);
+  });
+
   const past = [runOf([8, 8], 30), runOf([4, 4], 5)];
 
   test('gaps of all runs stand over their positions, with one median in the order of positions', () => {

@@ -138,6 +138,18 @@ test('where storage fails, runs last as long as the page', async () => {
   expect(await listed(store)).toEqual([1]);
 });
 
+test('a run that ends while storage fails at something else is not lost', async () => {
+  const fails = async (): Promise<never> => {
+    await new Promise(setImmediate);
+    throw new DOMException('No.', 'UnknownError');
+  };
+  const broken: KeyValueTable = { get: fails, update: fails, putNow: fails, putLast: () => {}, keys: fails };
+  const store = new RunStore(broken);
+  const [, before] = await Promise.all([store.keep([runAt(1)]), store.list()]);
+  expect(before.length).toBeLessThan(2);
+  expect(await listed(store)).toEqual([1]);
+});
+
 test('the line of a run has no p99 of too few gaps', () => {
   const { summary } = runAt(1);
   expect(figureParts(summary)).toEqual(['p50 4.00 ms', '95.3 tok/s']);

@@ -6,7 +6,7 @@ import { summarizeGaps } from '../../../src/engine/tbt';
 import { figureGroups, headline, headlineNote } from '../../../src/metrics/panel/figures';
 import { decodeStep, machine } from '../../../src/metrics/panel/machine_figures';
 import { RunRecord } from '../../../src/metrics/run/run_record';
-import { formatPerCent, formatSpeed } from '../../../src/metrics/shared/figure_format';
+import { formatBytes, formatPerCent, formatSpeed } from '../../../src/metrics/shared/figure_format';
 import { tokenEvent } from '../events';
 
 const attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a test' } as const;
@@ -43,11 +43,11 @@ const info: EngineInfo = {
   warnings: [],
 };
 
-/** Three tokens at positions 99, 100 and 101, with gaps of 2 ms and steps of `gpuMs`. */
-function runOf(gpuMs: number | null, { isFirst = false, ended = true } = {}): RunRecord {
+/** Three tokens, at positions 99, 100 and 101 unless they are further apart, with gaps of 2 ms and steps of `gpuMs`. */
+function runOf(gpuMs: number | null, { isFirst = false, ended = true, apart = 1 } = {}): RunRecord {
   const run = new RunRecord({ info, isFirst, now: () => 0, onPaint: () => {} });
   run.record({ type: 'prefill', done: 9, total: 9 });
-  for (let i = 0; i < 3; i++) run.record(tokenEvent({ tbtMs: i === 0 ? null : 2, position: 99 + i }));
+  for (let i = 0; i < 3; i++) run.record(tokenEvent({ tbtMs: i === 0 ? null : 2, position: 99 + apart * i }));
   if (!ended) return run;
   const metrics: RunMetrics = {
     attention,
@@ -86,6 +86,23 @@ function figure(run: RunRecord, key: string, about: EngineInfo | null = info, ro
 describe('what a token reads', () => {
   test('weights, and keys and values at the mean context of the steps', () => {
     expect(figure(runOf(null), 'bytes-needed')?.value).toBe('10.1 MB'); // 10,000,000 + 100.5 * 1000
+  });
+
+  test.each([
+    ['50', 50, 100.5 + 50],
+    ['100', 100, 100.5 + 100],
+    ['1,000', 1000, 2 * 100.5],
+  ])('of layers with a window, the last %s positions alone', (told, positions, read) => {
+    const bytesPerToken = { weights: 0, kvPerPosition: 1e6, kvInWindows: [{ positions, perPosition: 1e6 }] };
+    const found = figure(runOf(null), 'bytes-needed', { ...info, bytesPerToken });
+    expect(found?.value).toBe(formatBytes(1e6 * read));
+    expect(found?.definition).toContain(`the last ${told} positions`);
+  });
+
+  test('of a window that fills on the way, what the steps read on the mean', () => {
+    const bytesPerToken = { weights: 0, kvPerPosition: 0, kvInWindows: [{ positions: 249, perPosition: 1e6 }] };
+    const found = figure(runOf(null, { apart: 100 }), 'bytes-needed', { ...info, bytesPerToken });
+    expect(found?.value).toBe(formatBytes(1e6 * ((224 + 249) / 2))); // 199 to 249, then 249 up to position 299
   });
 
   test('its speed is by the GPU’s own time where that is known, and says so', () => {

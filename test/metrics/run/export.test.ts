@@ -9,7 +9,7 @@ import { RunRecord } from '../../../src/metrics/run/run_record';
 import { tokenEvent } from '../events';
 
 const HEADER =
-  'token,id,position,tbt_ms,gpu_ms,in_flight_ms,worker_ms,received_ms,painted_ms,recovery_ms,pipelines,stall';
+  'token,id,position,tbt_ms,gpu_ms,in_flight_ms,worker_ms,received_ms,painted_ms,recovery_ms,pipelines,stall,place';
 const attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a test' } as const;
 const info = {
   model: { name: 'tiny' },
@@ -85,12 +85,12 @@ test('the JSON of a run without an end has what is known, and null for the rest'
 
 test('the CSV holds only numbers, and empty cells for unknown ones', () => {
   expect(runToCsv(runOf([...events, done]))).toBe(
-    `${HEADER}\n1,5,9,,,7.123,,10,10,,0,\n2,6,10,1.5,0.25,3,0.1,8.5,8.5,,0,\n`,
+    `${HEADER}\n1,5,9,,,7.123,,10,10,,0,,local\n2,6,10,1.5,0.25,3,0.1,8.5,8.5,,0,,local\n`,
   );
-  expect(runToCsv(runOf(events))).toContain('\n2,6,10,1.5,,3,0.1,8.5,8.5,,0,\n');
+  expect(runToCsv(runOf(events))).toContain('\n2,6,10,1.5,,3,0.1,8.5,8.5,,0,,local\n');
   const unpainted = new RunRecord({ now: () => 1000, onPaint: () => {} });
   unpainted.record(events[2]);
-  expect(runToCsv(unpainted)).toBe(`${HEADER}\n1,5,9,,,7.123,,10,,,0,\n`);
+  expect(runToCsv(unpainted)).toBe(`${HEADER}\n1,5,9,,,7.123,,10,,,0,,local\n`);
 });
 
 test('a recovery is in both: its cause, its pause, the token before it', () => {
@@ -109,6 +109,6 @@ test('a recovery is in both: its cause, its pause, the token before it', () => {
   const cells = runToCsv(run)
     .trim()
     .split('\n')
-    .map((line) => line.split(',').at(-3));
+    .map((line) => line.split(',').at(-4));
   expect(cells).toEqual(['recovery_ms', '', '2000']);
 });

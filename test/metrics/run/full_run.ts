@@ -4,7 +4,7 @@ import type { EngineEvent } from '../../../src/engine/protocol';
 import { summarizeGaps } from '../../../src/engine/tbt';
 import { MARK } from '../../../src/metrics/run/run_data';
 import { RunRecord } from '../../../src/metrics/run/run_record';
-import { info, metrics } from '../../engine/heard_run';
+import { info, metrics } from '../../engine/doubles/heard_run';
 import { tokenEvent } from '../events';
 
 const CACHE = { report: 'evicted', branches: 2, bytes: 3000 } as const;

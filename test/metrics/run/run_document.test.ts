@@ -4,11 +4,12 @@ import { expect, test } from 'vitest';
 import { runToCsv, runToJson } from '../../../src/metrics/run/export';
 import { runOf } from '../../../src/metrics/run/kept_run';
 import { RunFileError } from '../../../src/metrics/run/run_checks';
-import type { RunData } from '../../../src/metrics/run/run_data';
+import { type RunData, rooflineOf } from '../../../src/metrics/run/run_data';
 import type { RunDocument } from '../../../src/metrics/run/run_document';
 import { readRun } from '../../../src/metrics/run/run_parse';
 import { RunRecord } from '../../../src/metrics/run/run_record';
-import { mutateTree, printTree, treeOf } from '../../fuzz/mutate_json';
+import { info } from '../../engine/doubles/heard_run';
+import { mutateTree, printTree, treeOf } from '../../fuzz/cases/mutate_json';
 import { Random } from '../../fuzz/random';
 import { tokenEvent } from '../events';
 import { fullRun } from './full_run';
@@ -35,6 +36,16 @@ test('a run read again is the run that was written', () => {
   expect(runToCsv(again)).toBe(runToCsv(run));
 });
 
+test('a run of another machine keeps the memory speed that was measured there', () => {
+  const here = { readGBps: 900, clock: 'gpu' } as const;
+  const again = runOf(readRun(textOf(fullRun())));
+  const elsewhere = { ...info, adapter: 'another GPU' };
+  expect(JSON.parse(runToJson(again, elsewhere, rooflineOf(again, elsewhere, here))).roofline).toEqual(ROOFLINE);
+  const unmeasured = runOf(readRun(runToJson(fullRun(), null, null)));
+  expect(rooflineOf(unmeasured, elsewhere, here)).toBeNull();
+  expect(rooflineOf(unmeasured, info, here)).toEqual(here);
+});
+
 test('the document tells what it takes to run it again, and the cause of each stall', () => {
   expect(JSON.parse(textOf(fullRun()))).toMatchObject({
     format: 'vivace-run',
@@ -52,7 +63,44 @@ test('the document tells what it takes to run it again, and the cause of each st
     stalls: [{ token: 5, gapMs: 90, cause: 'recovery' }],
     tokens: { tbtMs: [null, 4, 4.25, 4, 90, 4, 4, 0, 4.5, 4], pipelines: [0, 0, 0, 2, 0, 0, 0, 0, 0, 0] },
   });
-  expect(runToCsv(fullRun()).split('\n')[5]).toMatch(/^5,4,13,90,45,9.5,0.25,.*,80,0,recovery$/);
+  expect(runToCsv(fullRun()).split('\n')[5]).toMatch(/^5,4,13,90,45,9.5,0.25,.*,80,0,recovery,local$/);
+});
+
+test('a stall for other answers is one when it is read again', () => {
+  const run = new RunRecord({ info, now: () => 1000, onPaint: () => {} });
+  for (const tbtMs of [null, 5, 5, 5, 5]) run.record(tokenEvent({ tbtMs }));
+  run.record(tokenEvent({ tbtMs: 500, othersMs: 480 }));
+  expect(run.stalls.map(({ cause }) => cause)).toEqual(['other answers']);
+  expect(runOf(readRun(textOf(run))).stalls).toEqual(run.stalls);
+});
+
+test('a document keeps a long text that came as one token', () => {
+  const run = new RunRecord({ info, now: () => 1000, onPaint: () => {} });
+  run.record(tokenEvent({ text: 'x'.repeat(20_000) }));
+  expect(runOf(readRun(textOf(run))).tokens[0].text).toHaveLength(20_000);
+});
+
+test('a document keeps the place of each token', () => {
+  const run = new RunRecord({ info, now: () => 1000, onPaint: () => {} });
+  const server = { ...info, backend: 'remote' as const };
+  run.record({ type: 'place', place: 'remote', info: server });
+  for (const position of [4, 5]) run.record(tokenEvent({ position, tbtMs: 5 }));
+  run.record({ type: 'place', place: 'local', info });
+  run.record(tokenEvent({ position: 6, tbtMs: 5 }));
+  const again = runOf(readRun(textOf(run)));
+  expect([again.places, again.info?.backend]).toEqual([run.places, 'webgpu']);
+  const lines = runToCsv(again).trim().split('\n');
+  expect(lines.map((line) => line.split(',').at(-1))).toEqual(['place', 'remote', 'remote', 'local']);
+  for (const places of [
+    [
+      { afterToken: 2, place: 'remote' },
+      { afterToken: 1, place: 'local' },
+    ],
+    [{ afterToken: 0, place: 'moon' }],
+    [{ place: 'local' }],
+    {},
+  ])
+    expect(() => readRun(JSON.stringify({ ...JSON.parse(textOf(run)), places }))).toThrow(RunFileError);
 });
 
 test('a run without an end or without a model comes back too', () => {

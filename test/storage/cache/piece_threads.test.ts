@@ -87,6 +87,44 @@ test('two pieces of equal content are one', async () => {
   expect([...stores.pieces.pieces]).toEqual([[await pieceName(piece(0)), piece(0)]]);
 });
 
+test('all pieces of a thread that does not answer are done here, also those that it has named', async () => {
+  const stores = fakeStores();
+  const troubles: unknown[] = [];
+  let isSilent = false;
+  const start = async () => {
+    const { port1, port2 } = new MessageChannel();
+    ports.push(port1, port2);
+    void servePieces(port2, async () => stores.pieces);
+    const hear = port2.onmessage;
+    port2.onmessage = (event) => void (isSilent || hear?.call(port2, event));
+    return port1;
+  };
+  const work = workInThreads(workHere(stores.pieces), start, (error) => troubles.push(error));
+  for (let i = 0; i < N; i++) await work.name(piece(i)); // threads have started
+  isSilent = true;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const names = await Promise.all(Array.from({ length: N }, (_, i) => pieceName(piece(i))));
+  const write = (name: string, i: number) => work.write(name, piece(i));
+  const writing = Promise.allSettled(names.slice(1).map((name, i) => write(name, i + 1)));
+  await vi.advanceTimersByTimeAsync(10_000);
+  await writing;
+  await write(names[0], 0); // asks no thread any more
+  expect([...stores.pieces.pieces.keys()].sort()).toEqual([...names].sort());
+  expect(troubles).toEqual([]);
+});
+
+test('a piece that comes after the end is done here at once', async () => {
+  const stores = fakeStores();
+  const { done, start } = threadsOver(stores);
+  const work = workInThreads(workHere(stores.pieces), start, noTrouble);
+  for (let i = 0; i < N; i++) await work.name(piece(i));
+  work.end();
+  await vi.waitFor(() => expect(done.ended).toBe(done.started));
+  for (const port of ports) port.close(); // as the ended threads' are
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  expect(await work.name(piece(30))).toBe(await pieceName(piece(30)));
+}, 2000);
+
 describe('in a cache', () => {
   const URL = 'https://example.org/model.gguf';
 

@@ -75,13 +75,15 @@ describe('a server with ranges', () => {
   });
 
   test('a broken body continues where it broke', async () => {
-    const { opening, site } = await open((request, response, nth) => {
+    let whenRead = () => {};
+    const breaks: Hook = (request, response, nth) => {
       if (nth !== 1) return false;
+      whenRead = () => request.socket.destroy();
       response.writeHead(206, { etag: '"v1"', 'content-range': 'bytes 1000-1999/4500', 'content-length': '1000' });
       response.write(file.subarray(1000, 1300));
-      setTimeout(() => request.socket.destroy(), 30);
       return true;
-    });
+    };
+    const { opening, site } = await open(breaks, { onBytes: () => whenRead() });
     expect(await (await opening).read(1000, 500)).toEqual(bytes(1000, 1500));
     expect(site.requests).toContain('f.bin bytes=1300-1999');
   });
@@ -195,6 +197,19 @@ describe('a server without ranges', () => {
     expect(await (await opening).read(4000, 500)).toEqual(bytes(4000, 4500));
     expect(site.requests).toEqual(['f.bin bytes=0-999', 'f.bin whole']);
   });
+});
+
+test('a file of an extension, which calls a range the whole file, is fetched whole', async () => {
+  const asked: (string | null)[] = [];
+  vi.stubGlobal('fetch', async (_: string, { headers }: RequestInit = {}) => {
+    const range = new Headers(headers).get('range');
+    asked.push(range);
+    return new Response(range ? file.slice(0, 1000) : file.slice());
+  });
+  const source = await urlSource('chrome-extension://abc/f.bin', {}, TUNING);
+  expect(await source.read(4000, 500)).toEqual(bytes(4000, 4500));
+  expect(asked).toEqual([null]);
+  vi.unstubAllGlobals();
 });
 
 describe('the version that later ranges must match', () => {

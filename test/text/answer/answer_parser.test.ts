@@ -87,6 +87,16 @@ describe('thinking', () => {
     expect(said('Wh', { syntax: QWEN, begun, reasoning: 'text' })).toMatchObject({ text: '<think>\nWh', thinking: '' });
   });
 
+  test.each(['They greet', 'They greet ', 'They greet \u{1f44b}', 'They <'])(
+    'that goes on, %s, is not told again',
+    (thought) => {
+      const begun = `<think>\n${thought}`;
+      const options = { syntax: QWEN, begun, goesOn: true };
+      expect(said('back.\n</think>\n\nHi', options)).toMatchObject({ thinking: 'back.', text: 'Hi' });
+      expect(said('', options)).toMatchObject({ thinking: '', text: '' });
+    },
+  );
+
   test('begins an answer, and is text anywhere else', () => {
     const late = 'Use <think> and </think>.';
     expect(said(late, { syntax: QWEN })).toMatchObject({ text: late, thinking: '' });

@@ -160,6 +160,17 @@ describe('continueLast', () => {
     expect({ begun, goesOn }).toEqual({ begun: '', goesOn: true });
   });
 
+  test.each(['<', '|', 'end', 'im'])(
+    'ends the prompt with a message %s, which the end of a turn has in it, too',
+    (content) => {
+      const chatml = templateOf(
+        '{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}',
+      );
+      const { ids } = chatml.encode({ messages: [user('Hi'), assistant({ content })], continueLast: true }, tokenizer);
+      expect(tokenizer.decode(ids).endsWith(`<|im_start|>assistant\n${content}`)).toBe(true);
+    },
+  );
+
   test.each([
     ['that the answer opens', QWEN, '<think>\n'],
     ['that the prompt opens', R1, '<think>\n'],

@@ -77,7 +77,7 @@ test('an entry is read with its address, its memory a token and its texts', () =
         repository: 'owner/small-GGUF',
         isPinned: true,
         tellsStories: false,
-        kvBytesPerToken: 2 * 2 * 2 * 3 * 64,
+        kv: { layers: 2, heads: 3, headDim: 64, windows: null },
         unverified: ['Not run.'],
       },
     ],

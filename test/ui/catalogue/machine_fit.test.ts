@@ -29,18 +29,36 @@ function model(id: string): CatalogueModel {
   return found;
 }
 
-const desktop: Machine = { gpu: 'hardware', name: 'x', maxBufferBytes: 4 * GIB, isMobile: false, memoryBytes: 8 * GIB };
+const desktop: Machine = {
+  gpu: 'hardware',
+  name: 'x',
+  maxBufferBytes: 4 * GIB,
+  isMobile: false,
+  memoryBytes: 8 * GIB,
+  kvType: 'f16',
+};
 const laptop: Machine = { ...desktop, maxBufferBytes: 2 * GIB, memoryBytes: 4 * GIB };
 const phone: Machine = { ...desktop, maxBufferBytes: GIB, isMobile: true };
-const cpu: Machine = { gpu: 'none', name: '', maxBufferBytes: 0, isMobile: false, memoryBytes: 8 * GIB };
+const cpu: Machine = { gpu: 'none', name: '', maxBufferBytes: 0, isMobile: false, memoryBytes: 8 * GIB, kvType: 'f16' };
 const software: Machine = { ...desktop, gpu: 'software', maxBufferBytes: 2 * GIB };
 const none = noExperience('x');
 
 test('memory is the weights, the usual conversation and something beside; on the CPU four bytes a weight', () => {
-  const { downloadBytes, parameters, kvBytesPerToken } = model('qwen3-0.6b');
-  expect(needOf(model('qwen3-0.6b'), desktop)).toBe(downloadBytes + 4096 * kvBytesPerToken + 150e6);
-  expect(needOf(model('qwen3-0.6b'), cpu)).toBe(4 * parameters + 8192 * kvBytesPerToken + 150e6);
+  const { downloadBytes, parameters } = model('qwen3-0.6b');
+  const rows = 2 * 28 * 8;
+  expect(needOf(model('qwen3-0.6b'), desktop)).toBe(downloadBytes + 4096 * rows * 256 + 150e6);
+  expect(needOf(model('qwen3-0.6b'), { ...desktop, kvType: 'q8' })).toBe(downloadBytes + 4096 * rows * 132 + 150e6);
+  expect(needOf(model('qwen3-0.6b'), cpu)).toBe(4 * parameters + 4096 * rows * 512 + 150e6);
   expect(needOf(model('storyteller'), desktop)).toBe(15_201_408 + 1024 * 4096 + 150e6);
+});
+
+test('layers with a window keep it and what may reach back, on the CPU all', () => {
+  const { downloadBytes, parameters } = model('gemma-3-1b');
+  const positions = 4 * 4096 + 22 * (511 + 1024);
+  expect(needOf(model('gemma-3-1b'), desktop)).toBe(downloadBytes + 2 * positions * 512 + 150e6);
+  expect(needOf(model('gemma-3-1b'), cpu)).toBe(4 * parameters + 2 * 26 * 4096 * 1024 + 150e6);
+  const short = { ...model('gemma-3-1b'), contextLength: 700 };
+  expect(needOf(short, desktop)).toBe(downloadBytes + 2 * 26 * 700 * 512 + 150e6);
 });
 
 describe('a model fits', () => {

@@ -4,13 +4,19 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { CachedModel, EngineInfo } from '../../../src/engine/engine';
 import { cardState } from '../../../src/ui/catalogue/card_state';
 import { storyteller } from '../../../src/ui/catalogue/catalogue';
-import type { Machine } from '../../../src/ui/catalogue/machine';
+import type { Inspected } from '../../../src/ui/catalogue/machine';
 import { Offers } from '../../../src/ui/catalogue/offers';
 
 const place = { base: 'https://example.com/', hub: 'https://huggingface.co' };
 const story = storyteller(place);
 const able = { ...story, id: 'able', name: 'Able', location: 'https://x.org/able.gguf', tellsStories: false };
-const machine: Machine = { gpu: 'hardware', name: 'gpu', maxBufferBytes: 2 ** 31, isMobile: false, memoryBytes: null };
+const machine: Inspected = {
+  gpu: 'hardware',
+  name: 'gpu',
+  maxBufferBytes: 2 ** 31,
+  isMobile: false,
+  memoryBytes: null,
+};
 const copy: CachedModel = {
   location: able.location,
   name: 'able.gguf',

@@ -1,7 +1,7 @@
 // A session with a fake element and an engine that answers by a script.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Engine, EngineEvent } from '../../../src/engine/engine';
+import type { Engine, EngineEvent, EngineInfo } from '../../../src/engine/engine';
 import type { ChatMessage } from '../../../src/engine/protocol';
 import { ContextOverflowError, WorkerError } from '../../../src/errors';
 import { type ChatHost, ChatSession, GrownEvent, KeepEvent } from '../../../src/ui/chat/chat_session';
@@ -462,7 +462,7 @@ describe('thinking', () => {
     session.ask('Go');
     await settle();
     const heard = said.filter((text, i) => text !== '' && text !== said[i - 1]);
-    expect(heard).toEqual(['The model is thinking.', 'The answer begins.', 'The answer is complete, 1 words.']);
+    expect(heard).toEqual(['The model is thinking.', 'The answer begins.', 'The answer is complete, 1 word.']);
     const { session: cut } = setUp(async function* (_, signal) {
       yield token('');
       yield { type: 'reasoning', text: 'Let' };
@@ -471,7 +471,7 @@ describe('thinking', () => {
     cut.ask('Go');
     await settle();
     await vi.advanceTimersByTimeAsync(30_000);
-    expect(cut.announcement).toBe('Still thinking, 1 words.');
+    expect(cut.announcement).toBe('Still thinking, 1 word.');
     cut.stop();
     await settle();
     expect(cut.announcement).toBe('Stopped while thinking, before the answer.');
@@ -513,6 +513,31 @@ describe('a loss of the engine in mid-answer', () => {
       'The GPU is back; it went on after 1.8 s.',
     ]);
     expect(events.filter((name) => name === 'vivace-event')).toHaveLength(7); // the panel hears of the losses too
+  });
+
+  test('moves the answer to the server or back, which the remark names, and each model signs', async () => {
+    const here = { backend: 'webgpu', model: { name: 'storyteller' } } as EngineInfo;
+    const server = { backend: 'remote', model: { name: 'large' } } as EngineInfo;
+    const { session, host } = setUp(async function* () {
+      yield { type: 'place', place: 'remote', info: server };
+      yield token('One ');
+      yield { ...interrupted, code: 'server-cut' };
+      yield { type: 'place', place: 'local', info: here };
+      yield recovered('webgpu');
+      yield token('two ');
+      yield interrupted;
+      yield { type: 'place', place: 'remote', info: server };
+      yield { ...recovered('webgpu'), backend: 'remote' };
+      yield token('three.');
+    });
+    Object.assign(host.engine!.info, here);
+    session.ask('Count');
+    await settle();
+    expect(session.path[0].remarks).toEqual([
+      'The server was lost; this page went on after 1.8 s.',
+      'The GPU was lost; the server went on after 1.8 s.',
+    ]);
+    expect(session.path[0].writers.map(({ model }) => model)).toEqual(['large', 'storyteller', 'large']);
   });
 
   test('leaves Stop at work', async () => {
@@ -702,4 +727,29 @@ describe('a cut answer', () => {
     await settle();
     expect(asked.length).toBe(2);
   });
+});
+
+test('an answer that was left and goes on is not ended by the late end of the engine', async () => {
+  let asks = 0;
+  const { session } = setUp(async function* (_messages, signal) {
+    if (++asks === 1) {
+      yield token('One');
+      await whenAborted(signal);
+      await new Promise((resolve) => setTimeout(resolve, 5_000)); // a slow machine
+      throw signal.reason;
+    }
+    yield token(' two');
+    await whenAborted(signal);
+  });
+  session.ask('Count');
+  await settle();
+  session.stop();
+  await vi.advanceTimersByTimeAsync(1_500);
+  const [turn] = session.path;
+  expect(turn).toMatchObject({ state: 'done', finishReason: 'abort', answer: 'One' });
+  session.continueAnswer(turn!);
+  await settle();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(session.isAnswering).toBe(true);
+  expect(turn).toMatchObject({ state: 'streaming', finishReason: null, answer: 'One two' });
 });

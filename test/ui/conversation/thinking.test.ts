@@ -76,7 +76,7 @@ test('thinking without an answer says why, with the remedy', () => {
   expect(remarks).toEqual([
     'Stopped while thinking, before the answer',
     'Thinking stopped at your 20-token limit, before the answer.',
-    'Thinking was cut before the answer: the context was full. Make room.',
+    'Thinking was cut before the answer: the model’s memory was full. Make room.',
     'The model thought, but gave no answer. Try again.',
   ]);
   expect(endRemark(ended({ finishReason: 'length', usage }), true)).toMatch(/answer\. You can switch it off\.$/);

@@ -1,5 +1,7 @@
 // The search over conversations: which letters are the same, what is found and shown, and that no slice is long.
 
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { Summary } from '../../../src/ui/conversation/conversation_index';
 import {
@@ -147,4 +149,24 @@ test('ends when it is aborted, at the limit of results, and passes over what can
     abort.signal,
   );
   expect(stopped).toHaveLength(1);
+});
+
+test('holds no conversation that it has searched', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const loaded: WeakRef<Searched>[] = [];
+  let held = 0;
+  const load = async (id: string) => {
+    if (id === '39') {
+      await new Promise((resolve) => setImmediate(resolve)); // a job holds what it has looked at
+      collectGarbage();
+      held = loaded.filter((ref) => ref.deref()).length;
+    }
+    const searched = talk(id, ['Hello', 'hay']);
+    loaded.push(new WeakRef(searched));
+    return searched;
+  };
+  const summaries = Array.from({ length: 40 }, (_, i) => summary(String(i)));
+  await run(scanOf(load), 'needle', summaries);
+  expect(held).toBeLessThan(20);
 });

@@ -11,6 +11,7 @@ test('without a query the storyteller beside the page is loaded, with the defaul
   expect(readPageOptions('', BASE)).toEqual({
     model: 'https://example.com/chat/models/storyteller/storyteller-q8_0.gguf',
     load: STANDARD_LOAD,
+    shares: true,
     complaints: [],
   });
 });
@@ -33,7 +34,7 @@ test('the model and every load setting are taken from the address', () => {
     maxConcurrent: 2,
     keepPrompts: 'none',
   } as const;
-  expect(options).toEqual({ model: 'https://example.com/m/x.gguf', load, complaints: [] });
+  expect(options).toEqual({ model: 'https://example.com/m/x.gguf', load, shares: true, complaints: [] });
   expect(toOptions(options.load)).toEqual(load);
 });
 
@@ -154,4 +155,11 @@ test('a model of the list is named by its repository alone, and its branch main 
     '',
   ];
   expect(asked.map(mayBeListed)).toEqual([true, false, false, false, false]);
+});
+
+test('the address can keep this tab from sharing its engine', () => {
+  expect(readPageOptions('?share=off', BASE).shares).toBe(false);
+  const { shares, complaints } = readPageOptions('?share=no', BASE);
+  expect(shares).toBe(true);
+  expect(complaints[0].message).toBe('The address asks for share=no; choose on or off.');
 });

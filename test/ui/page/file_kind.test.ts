@@ -26,7 +26,11 @@ test('exported files are conversations, alone or among other files', async () =>
 });
 
 for (const [what, files, pattern] of [
-  ['a picture', [new File([PNG], 'photo.png')], /“photo\.png” isn’t a model or an exported conversation\. A model is/],
+  [
+    'a picture',
+    [new File([PNG], 'photo.png')],
+    /“photo\.png” isn’t a text file, a model or an exported conversation\. A model is/,
+  ],
   ['two pictures', [new File([PNG], 'a.png'), new File([PNG], 'b.png')], /“a\.png” and the other files/],
   ['other JSON', [new File(['{"vocab":{}}'], 'tokenizer.json'), weights], /“tokenizer\.json” and the other files/],
   [

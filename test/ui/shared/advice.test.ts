@@ -32,7 +32,7 @@ import { useLanguage } from '../../../src/words/language';
 
 test('a prompt too long offers to make room, to start over or to edit it', () => {
   const advice = adviseRun(new ContextOverflowError(1200, 1024));
-  expect(advice.what).toContain('1200');
+  expect(advice.what).toContain('1,200');
   expect(advice.offers).toEqual(['forget', 'new', 'edit']);
 });
 

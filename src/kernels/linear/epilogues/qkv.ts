@@ -13,6 +13,8 @@ export interface QkvShape {
   nKvHeads: number;
   headDim: number;
   contextLength: number;
+  /** Rows of a head in the cache: fewer than the context where a layer keeps its newest alone. Default: the context. */
+  room?: number;
   kvType: 'f16' | 'f32' | 'q8';
 }
 
@@ -30,9 +32,9 @@ export function qkvEpilogue(shape: QkvPairShape, rotary = true): Epilogue {
     constants: rotaryConstants(shape, rotary),
     bindings: ['read', 'write', 'write', 'write'],
     outputs(_, nTokens) {
-      const { nHeads, nKvHeads, headDim, contextLength, kvType } = shape;
+      const { nHeads, nKvHeads, headDim, contextLength, room = contextLength, kvType } = shape;
       const row = headDim * (kvType === 'f16' ? 2 : 4);
-      const cache = { encoding: kvType, bytes: nTokens * row, runs: nKvHeads, stride: contextLength * row };
+      const cache = { encoding: kvType, bytes: nTokens * row, runs: nKvHeads, stride: room * row };
       return [floats(nTokens * nHeads * headDim, 1), { buffer: 2, ...cache }, { buffer: 3, ...cache }];
     },
   };
@@ -45,12 +47,13 @@ export function rotaryLibraries({ kvType }: Pick<QkvPairShape, 'kvType'>): reado
 
 /** The constants of rotary_heads.wgsl. */
 export function rotaryConstants(shape: QkvShape, rotary: boolean): Readonly<Record<string, Constant>> {
-  const { nHeads, nKvHeads, headDim, contextLength } = shape;
+  const { nHeads, nKvHeads, headDim, contextLength, room = contextLength } = shape;
   return {
     N_HEADS: nHeads,
     N_KV_HEADS: nKvHeads,
     HEAD_DIM: headDim,
-    CONTEXT: contextLength,
+    ROOM: room,
+    WRAPS: room < contextLength,
     ROTARY: rotary,
   };
 }

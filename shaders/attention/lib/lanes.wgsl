@@ -1,0 +1,189 @@
+// m, l and o of HEADS query heads that share one KV head, over a range of keys, with no barrier among tiles: each
+// SUBGROUP lanes take tiles of TILE keys in turns and keep a state of their own; all are merged once, at the end. Four
+// heads travel in one vec4, HEAD_QUADS of them. In a tile
+//   scores   KEY_LANES lanes share a key, and each gets all its scores (see lane_keys_*)
+//   values   a lane is OCTS_EACH octs of columns of V_KEYS keys; p comes from the lane that made it
+// The keys of the next tile are on their way while values are added, and its values while it is scored. o is rescaled
+// only where a score rises above m.
+// The kernel binds k_cache: array<KvCell> and v_cache: array<KvOct>, and defines
+//   q_at(work, h, d)        dimension d of the h-th four heads, scaled; 0 past the end of either
+//   complete(...)           where OWN_KEY: puts a key in its place that the cache does not have yet
+//   settled(m)              m as it is left
+//   leave(work, h, m, l), emit(work, h, d, o, l)    what becomes of four heads; o is not yet divided by l
+//   put_column(i, x), column_at(i)                  workgroup memory of SUBGROUPS * OCTS * 2 * PAIRS of Heads
+// Constants: HEAD_DIM, HEADS, WORKGROUP; SUBGROUP, lanes of the smallest subgroup; KEY_LANES, CELLS_EACH (cells of a
+// key that a lane has), V_LANES (lanes that share a value), PAIRS (pairs of columns that are merged at once).
+// Libraries: kv_*, kv_scales_*, lane_keys_*, online_softmax, softcap, window or window_none.
+const OCTS = HEAD_DIM / 8;
+const CELLS = HEAD_DIM / CELL_DIMS;
+const OCTS_EACH = (OCTS + V_LANES - 1) / V_LANES;
+const TILE = SUBGROUP / KEY_LANES;
+const SLICES = SUBGROUP / V_LANES;           // keys whose values a subgroup adds at once
+const V_KEYS = TILE / SLICES;
+const SUBGROUPS = WORKGROUP / SUBGROUP;
+const HEAD_QUADS = (HEADS + 3) / 4;
+
+// Of four heads: the scores of a key, or one number each.
+alias Heads = vec4<f32>;
+alias Scores = array<Heads, HEAD_QUADS>;
+// o of four heads at eight columns.
+struct Columns { c0: Heads, c1: Heads, c2: Heads, c3: Heads, c4: Heads, c5: Heads, c6: Heads, c7: Heads }
+alias Output = array<Columns, HEAD_QUADS * OCTS_EACH>;
+
+// Keys `begin` to `end`; those past `last` are not read. `cell`, `oct` and `row`: where key 0 begins in k_cache, in
+// v_cache, and among the scales.
+struct Span { begin: u32, end: u32, last: u32, cell: u32, oct: u32, row: u32 }
+
+// A lane's share of a tile: its part of a key with the scales of key and value, and octs of values.
+struct Keys { cells: array<KvCell, CELLS_EACH>, key_scale: f32, value_scale: f32 }
+alias Values = array<KvOct, V_KEYS * OCTS_EACH>;
+
+struct SoftmaxHeads { m: Heads, l: Heads }
+var<workgroup> states: array<SoftmaxHeads, HEAD_QUADS * SUBGROUPS>;
+
+// The first key of a subgroup's first tile.
+fn first_key(span: Span, lid: u32) -> u32 { return span.begin + lid / SUBGROUP * TILE; }
+
+fn load_keys(span: Span, start: u32, lane: u32) -> Keys {
+  let key = slot_of(min(start + lane / KEY_LANES, span.last));
+  var keys: Keys;
+  for (var i = 0u; i < CELLS_EACH; i++) {
+    keys.cells[i] = k_cache[span.cell + key * CELLS + min(i * KEY_LANES + lane % KEY_LANES, CELLS - 1)];
+  }
+  keys.key_scale = key_scale(span.row + key);
+  keys.value_scale = value_scale(span.row + key);
+  return keys;
+}
+
+fn load_values(span: Span, start: u32, lane: u32) -> Values {
+  var values: Values;
+  for (var i = 0u; i < V_KEYS; i++) {
+    let row = span.oct + slot_of(min(start + i * SLICES + lane / V_LANES, span.last)) * OCTS;
+    for (var e = 0u; e < OCTS_EACH; e++) { values[i * OCTS_EACH + e] = v_cache[row + min(e * V_LANES + lane % V_LANES, OCTS - 1)]; }
+  }
+  return values;
+}
+
+// Attends to the keys of a span. `keys` and `values` are those of each subgroup's first tile.
+fn attend_span(work: Work, span: Span, first_keys: Keys, first_values: Values, lid: u32) {
+  let lane = lid % SUBGROUP;
+  let lane0 = subgroupExclusiveAdd(1u) - lane; // subgroups may be larger than SUBGROUP
+  var m: Scores;
+  for (var h = 0u; h < HEAD_QUADS; h++) { m[h] = Heads(M_START); }
+  var l: Scores; // of this lane's keys
+  var o: Output;
+  var keys = first_keys;
+  var values = first_values;
+  for (var start = first_key(span, lid); start < span.end; start += SUBGROUPS * TILE) {
+    if (OWN_KEY) { complete(&keys, &values, span, start, lane); }
+    let next = start + SUBGROUPS * TILE;
+    var s = scores_of(keys, lane);
+    let v_scale = keys.value_scale;
+    keys = load_keys(span, next, lane);
+    var rises = false;
+    for (var h = 0u; h < HEAD_QUADS; h++) {
+      s[h] = select(Heads(MASKED), softcap4(s[h]), start + lane / KEY_LANES < span.end);
+      rises = rises || any(s[h] > m[h]);
+    }
+    if (subgroupAny(rises)) { raise(&m, &l, &o, s); }
+    for (var h = 0u; h < HEAD_QUADS; h++) {
+      s[h] = softmax_p4(s[h], m[h]);
+      l[h] += s[h];
+      if (KV_SCALED) { s[h] *= v_scale; }
+    }
+    for (var i = 0u; i < V_KEYS; i++) {
+      for (var h = 0u; h < HEAD_QUADS; h++) {
+        let p = subgroupShuffle(s[h], lane0 + (i * SLICES + lane / V_LANES) * KEY_LANES);
+        for (var e = 0u; e < OCTS_EACH; e++) {
+          o[h * OCTS_EACH + e] = plus(o[h * OCTS_EACH + e], p, kv_oct(values[i * OCTS_EACH + e]));
+        }
+      }
+    }
+    values = load_values(span, next, lane);
+  }
+  finish(work, &m, &l, &o, lid);
+}
+
+// m of a subgroup to the largest of these scores.
+fn raise(m: ptr<function, Scores>, l: ptr<function, Scores>, o: ptr<function, Output>, s: Scores) {
+  for (var h = 0u; h < HEAD_QUADS; h++) {
+    let m_new = max((*m)[h], subgroupMax(s[h]));
+    let alpha = softmax_p4((*m)[h], m_new);
+    (*m)[h] = m_new;
+    (*l)[h] *= alpha;
+    for (var e = 0u; e < OCTS_EACH; e++) { (*o)[h * OCTS_EACH + e] = scaled((*o)[h * OCTS_EACH + e], alpha); }
+  }
+}
+
+fn scaled(o: Columns, by: Heads) -> Columns {
+  return Columns(o.c0 * by, o.c1 * by, o.c2 * by, o.c3 * by, o.c4 * by, o.c5 * by, o.c6 * by, o.c7 * by);
+}
+
+fn plus(o: Columns, p: Heads, v: Oct) -> Columns {
+  return Columns(
+    o.c0 + p * v.a.x, o.c1 + p * v.a.y, o.c2 + p * v.a.z, o.c3 + p * v.a.w,
+    o.c4 + p * v.b.x, o.c5 + p * v.b.y, o.c6 + p * v.b.z, o.c7 + p * v.b.w,
+  );
+}
+
+// The sum over the lanes of a subgroup that are `stride`, 2 stride, 4 stride ... apart.
+fn sum_lanes(x: Heads, stride: u32) -> Heads {
+  var sum = x;
+  for (var apart = stride; apart < SUBGROUP; apart *= 2) { sum += subgroupShuffleXor(sum, apart); }
+  return sum;
+}
+
+// Brings the states of all subgroups under one m, adds up l over lanes and o over slices and subgroups, and emits.
+fn finish(work: Work, m: ptr<function, Scores>, l: ptr<function, Scores>, o: ptr<function, Output>, lid: u32) {
+  let lane = lid % SUBGROUP;
+  for (var h = 0u; h < HEAD_QUADS; h++) {
+    let sum = sum_lanes((*l)[h], KEY_LANES);
+    if (lane == 0) { states[h * SUBGROUPS + lid / SUBGROUP] = SoftmaxHeads((*m)[h], sum); }
+  }
+  workgroupBarrier();
+  for (var h = 0u; h < HEAD_QUADS; h++) {
+    var most = (*m)[h];
+    for (var s = 0u; s < SUBGROUPS; s++) { most = max(most, states[h * SUBGROUPS + s].m); }
+    most = settled(most);
+    var sum = Heads(0.0);
+    for (var s = 0u; s < SUBGROUPS; s++) {
+      let state = states[h * SUBGROUPS + s];
+      sum += softmax_p4(state.m, most) * state.l;
+    }
+    if (lid == 0) { leave(work, h, most, sum); }
+    let alpha = softmax_p4((*m)[h], most);
+    for (var e = 0u; e < OCTS_EACH; e++) {
+      let c = scaled((*o)[h * OCTS_EACH + e], alpha);
+      (*o)[h * OCTS_EACH + e] = Columns(
+        sum_lanes(c.c0, V_LANES), sum_lanes(c.c1, V_LANES), sum_lanes(c.c2, V_LANES), sum_lanes(c.c3, V_LANES),
+        sum_lanes(c.c4, V_LANES), sum_lanes(c.c5, V_LANES), sum_lanes(c.c6, V_LANES), sum_lanes(c.c7, V_LANES),
+      );
+    }
+    for (var pair = 0u; pair < 4; pair += PAIRS) { emit_columns(work, h, pair, o, sum, lid); }
+  }
+}
+
+// PAIRS pairs of columns of every oct from `first` on, over the subgroups.
+fn emit_columns(work: Work, h: u32, first: u32, o: ptr<function, Output>, l: Heads, lid: u32) {
+  let row = OCTS * 2 * PAIRS;
+  for (var e = 0u; e < OCTS_EACH; e++) {
+    let oct = e * V_LANES + lid % SUBGROUP;
+    if (lid % SUBGROUP < V_LANES && oct < OCTS) {
+      for (var pair = 0u; pair < PAIRS; pair++) {
+        let c = (*o)[h * OCTS_EACH + e];
+        let at = lid / SUBGROUP * row + (oct * PAIRS + pair) * 2;
+        let high = first + pair >= 2;
+        let odd = (first + pair) % 2 == 1;
+        put_column(at, select(select(c.c0, c.c2, odd), select(c.c4, c.c6, odd), high));
+        put_column(at + 1, select(select(c.c1, c.c3, odd), select(c.c5, c.c7, odd), high));
+      }
+    }
+  }
+  workgroupBarrier();
+  for (var i = lid; i < row; i += WORKGROUP) {
+    var sum = Heads(0.0);
+    for (var s = 0u; s < SUBGROUPS; s++) { sum += column_at(s * row + i); }
+    emit(work, h, i / (2 * PAIRS) * 8 + 2 * first + i % (2 * PAIRS), sum, l);
+  }
+  workgroupBarrier();
+}

@@ -1,0 +1,12 @@
+// The engine that all tabs of a site share, from a file beside the script tag. The build of the tag puts this in place
+// of load_tabs.ts.
+
+import { Engine, type EngineLoadOptions, engineParts } from '../engine/engine';
+import { loadPart } from './load_part';
+import type { TabsPart } from './tabs_entry';
+
+export async function loadShared(): Promise<(model: string, options: EngineLoadOptions) => Promise<Engine>> {
+  const { canShare, share } = await loadPart<TabsPart>('embed_tabs.js');
+  return async (model, options) =>
+    canShare(engineParts, model) ? new Engine(await share(engineParts, model, options)) : Engine.load(model, options);
+}

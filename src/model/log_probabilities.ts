@@ -1,0 +1,36 @@
+// What a step needs on the GPU to report log probabilities. Made by the first answer of a model that asks for them.
+
+import type { Gpu } from '../gpu/device';
+import type { CommandList } from '../gpu/kernel';
+import { createLogprobParts } from '../kernels/sampling/logprob_parts';
+import { createLogprobs } from '../kernels/sampling/logprobs';
+import { LOGPROBS_RING, MAX_LOGPROBS } from '../sampling/logprobs';
+import { type Bound, bound } from './bound_kernel';
+import type { Buffers } from './buffers';
+
+export class LogProbabilities {
+  private constructor(
+    /** Where the logits change: copies before. */
+    readonly copyParts: Bound,
+    private readonly ofLogits: Bound,
+    private readonly ofCopies: Bound,
+  ) {}
+
+  /** @throws GpuProgramError */
+  static async create(gpu: Gpu, vocabSize: number, buffers: Buffers): Promise<LogProbabilities> {
+    const { logits, maxima, sampling, tokens, rawLogits, rawMaxima, logprobParts: parts, logprobs: ring } = buffers;
+    const logprobs = createLogprobs(gpu, { vocabSize, ring: LOGPROBS_RING, most: MAX_LOGPROBS });
+    const made = await Promise.all([
+      bound(createLogprobParts(gpu, { vocabSize }), logits, maxima, rawLogits, rawMaxima, parts),
+      bound(logprobs, logits, maxima, parts, sampling, tokens, ring),
+      bound(logprobs, rawLogits, rawMaxima, parts, sampling, tokens, ring),
+    ]);
+    return new LogProbabilities(...made);
+  }
+
+  /** Reports those of the head's logits. @param changed the logits are others by now, and `copyParts` has kept them */
+  record(list: CommandList, changed: boolean): void {
+    if (changed) this.ofCopies(list);
+    else this.ofLogits(list);
+  }
+}

@@ -1,0 +1,42 @@
+// Joins the tabs that share a model.
+
+import type { EngineLoadOptions, engineParts as EngineParts, ModelLocation } from '../engine/engine';
+import { browserPlace } from './place';
+import { TabHost } from './tab_host';
+import { PROTOCOL } from './wire';
+
+/** The package's version, and a hash of the sources in a build. Tabs of different builds share nothing. */
+const VERSION: string = import.meta.env?.VIVACE_VERSION ?? 'sources';
+const BUILD: string = import.meta.env?.VIVACE_BUILD ?? '';
+
+/**
+ * False for opened files, which other tabs do not have; on phones, which pause and end hidden tabs; and where the
+ * browser lacks what tabs need.
+ */
+export function canShare({ isPhone }: typeof EngineParts, model: ModelLocation): model is string {
+  const { locks } = globalThis.navigator ?? {};
+  if (typeof locks?.request !== 'function' || typeof BroadcastChannel !== 'function') return false;
+  return typeof model === 'string' && !isPhone();
+}
+
+/** @throws as Engine.load */
+export function share(
+  parts: typeof EngineParts,
+  model: string,
+  { onProgress, signal, ...options }: EngineLoadOptions,
+): Promise<TabHost> {
+  return TabHost.open(
+    browserPlace(nameOf(parts.absolute(model), options)),
+    (report, loading, before) => parts.openHost(model, { ...options, onProgress: report, signal: loading }, before),
+    parts,
+    onProgress,
+    signal,
+  );
+}
+
+/** The name that tabs meet by: what decides the model and its texts. Where the worker's code lies does not. */
+function nameOf(model: string, { workerUrl: _, ...options }: EngineLoadOptions): string {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const sorted = given.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `vivace ${PROTOCOL} ${VERSION} ${BUILD} ${JSON.stringify([model, ...sorted])}`;
+}

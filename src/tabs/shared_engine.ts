@@ -1,0 +1,27 @@
+// The package's entry vivace/tabs: one engine for all tabs of an origin. The first tab that loads a model has it; the
+// others ask that tab, and one of them goes on when it is gone.
+
+import { Engine, type EngineLoadOptions, engineParts, type ModelLocation } from '../engine/engine';
+import { canShare, share } from './share';
+import type { TabHost } from './tab_host';
+
+export class SharedEngine extends Engine {
+  private constructor(private readonly tab: TabHost) {
+    super(tab);
+  }
+
+  /**
+   * The engine of a model, loaded here or by another tab with the same model, options and version. For opened files, on
+   * phones, and without Web Locks or BroadcastChannel it is an engine of this tab alone.
+   * @throws as Engine.load
+   */
+  static override async load(model: ModelLocation, options: EngineLoadOptions = {}): Promise<Engine> {
+    if (!canShare(engineParts, model)) return Engine.load(model, options);
+    return new SharedEngine(await share(engineParts, model, options));
+  }
+
+  /** True while the model is in this tab. */
+  get leads(): boolean {
+    return this.tab.leads;
+  }
+}

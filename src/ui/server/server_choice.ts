@@ -1,0 +1,59 @@
+// Which server answers, and when: as an address or a tag says it. Pure.
+
+import { isLoopback, readAddress } from '../../remote/options';
+
+/** The rules of HybridEngine that can be said in a word. */
+export type ServerRule = 'remote' | 'remote-until-loaded' | { readonly longerThan: number };
+
+export interface ServerChoice {
+  /** Absolute, without a slash at its end. */
+  readonly address: string;
+  /** The name at the server, or null: the first of its list. */
+  readonly model: string | null;
+  readonly rule: ServerRule;
+}
+
+/** The values of an address or of attributes, as they were written. */
+interface Written {
+  server: string | null;
+  model: string | null;
+  rule: string | null;
+}
+
+const MAX_MODEL = 1000;
+const LONGER = /^longer-than-(\d{1,9})$/;
+
+export function parseRule(text: string): ServerRule | null {
+  if (text === 'remote' || text === 'remote-until-loaded') return text;
+  const tokens = LONGER.exec(text)?.[1];
+  return tokens === undefined ? null : { longerThan: Number(tokens) };
+}
+
+export function ruleText(rule: ServerRule): string {
+  return typeof rule === 'string' ? rule : `longer-than-${rule.longerThan}`;
+}
+
+/**
+ * The server that was asked for, or null. A rule that is none is the default.
+ * @throws InvalidRequestError for an address that is none, or that holds a secret; its message repeats neither
+ */
+export function readServer({ server, model, rule }: Written): ServerChoice | null {
+  if (!server) return null;
+  const name = model && model.length <= MAX_MODEL ? model : null;
+  return { address: readAddress(server), model: name, rule: parseRule(rule ?? '') ?? 'remote' };
+}
+
+export function hostOf({ address }: Pick<ServerChoice, 'address'>): string {
+  return new URL(address).host;
+}
+
+/** True where others in the network can read what is sent. */
+export function isReadable({ address }: Pick<ServerChoice, 'address'>): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+/** True where a browser will not let a page ask this server. */
+export function isMixed(choice: Pick<ServerChoice, 'address'>, page: string): boolean {
+  return page.startsWith('https:') && isReadable(choice);
+}

@@ -1,0 +1,81 @@
+// Runs as documents in the real built page, on a scripted engine: an answer's line opens its run, and the run is
+// renamed, kept over a reload, exported, imported, compared and deleted.
+
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { visitScripted } from '../scripted_engine';
+import { lastAnswer, openSite, type Site, send, stateOf, textOf } from '../site';
+import { showPanel } from './shown_panel';
+
+const SOON = { timeout: 90_000, interval: 20 };
+const SCRIPT = { answers: [{ text: 'Once upon a time there was a small dragon. '.repeat(4), gapMs: 4 }] };
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await openSite();
+});
+
+afterAll(() => site?.close());
+
+test('the line of an answer opens its run, which outlasts the page and travels as a file', async () => {
+  const { page, errors } = await visitScripted(site, SCRIPT);
+  const rows = page.getByTestId('run-row');
+  const opened = page.getByTestId('opened-run');
+  const points = () => page.getByTestId('metrics').getAttribute('data-points');
+  for (const question of ['One', 'Two']) {
+    await send(page, question);
+    await expect.poll(() => stateOf(lastAnswer(page)), SOON).toBe('done');
+  }
+  await expect.poll(() => rows.count(), SOON).toBe(2);
+  const gaps = await points();
+
+  // The first answer's line opens the earlier run.
+  await page.getByTestId('timing').first().click();
+  await expect.poll(() => textOf(opened)).toContain('Earlier run');
+  await expect.poll(() => rows.nth(1).locator('[aria-current=true]').count(), SOON).toBe(1);
+  await expect.poll(() => points()).toBe(gaps);
+
+  // By keyboard: renamed.
+  await rows.nth(1).getByTestId('open-run').focus();
+  await page.keyboard.press('F2');
+  await page.getByTestId('run-name').fill('The first one');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => textOf(rows.nth(1)), SOON).toContain('The first one');
+
+  // Pinned for comparison, and still there after a reload.
+  await rows.nth(1).getByTestId('pin-run').click();
+  await expect.poll(() => textOf(page.getByTestId('comparison')), SOON).toContain('The first one');
+  await page.reload();
+  await expect.poll(() => rows.count(), SOON).toBe(2);
+  await page.getByTestId('comparison').waitFor();
+  await expect.poll(() => textOf(rows.nth(1))).toContain('The first one');
+  await showPanel(page);
+  await rows.nth(1).getByTestId('open-run').click();
+  await expect.poll(() => textOf(opened), SOON).toContain('The first one');
+  await expect.poll(() => points()).toBe(gaps);
+
+  // Exported, deleted, put back, deleted, imported.
+  const download = page.waitForEvent('download');
+  await page.getByTestId('json').click();
+  const file = await (await download).path();
+  const document = JSON.parse(await readFile(file, 'utf8'));
+  expect(document).toMatchObject({ format: 'vivace-run', name: 'The first one', seed: 1 });
+  await rows.nth(1).getByTestId('open-run').focus();
+  await page.keyboard.press('Delete');
+  await expect.poll(() => rows.count(), SOON).toBe(1);
+  await page.getByTestId('undo-run').click();
+  await expect.poll(() => rows.count(), SOON).toBe(2);
+  await rows.nth(1).getByTestId('delete-run').click();
+  await expect.poll(() => rows.count(), SOON).toBe(1);
+  const input = page.locator('vivace-runs input[type=file]');
+  await input.setInputFiles({ name: 'no.json', mimeType: 'application/json', buffer: Buffer.from('{"a":1}') });
+  await expect
+    .poll(() => textOf(page.getByTestId('runs-note')), SOON)
+    .toBe('This file is not a run that Vivace exported.');
+  await input.setInputFiles(file);
+  await expect.poll(() => rows.count(), SOON).toBe(2);
+  await expect.poll(() => textOf(opened), SOON).toContain('The first one');
+  expect(errors.filter((error) => !error.includes('page.gguf'))).toEqual([]);
+  await page.context().close();
+});

@@ -1,0 +1,106 @@
+// The list of conversations without a browser: what a reader hears when storage or a part of the page fails.
+
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { ConversationStore } from '../../../src/ui/conversation/conversation_store';
+import { libraryParts } from '../../../src/ui/library/later_parts';
+import type { LibraryKeeper } from '../../../src/ui/library/library_keeper';
+import type { LibraryNote } from '../../../src/ui/library/library_note';
+import type { LibrarySearch } from '../../../src/ui/library/library_search';
+import { pageWords } from '../../../src/words/page_words';
+import { asking } from '../conversation/asking';
+
+vi.mock('../../../src/ui/library/later_parts', () => ({ libraryParts: vi.fn() }));
+
+type Library = HTMLElementTagNameMap['vivace-library'];
+/** What the tests see of the element. */
+interface Inner {
+  store: ConversationStore;
+  keeper: LibraryKeeper;
+  note: LibraryNote;
+  finder: LibrarySearch;
+  renderRoot: object;
+  exportAll(): Promise<void>;
+}
+
+let library: Library;
+let inner: Inner;
+let said: string[];
+
+beforeAll(async () => {
+  vi.stubGlobal('navigator', { platform: '' });
+  await import('../../../src/ui/library/library');
+  vi.unstubAllGlobals();
+});
+
+beforeEach(() => {
+  library = new (customElements.get('vivace-library') as unknown as new () => Library)();
+  inner = library as unknown as Inner;
+  Object.defineProperty(library, 'updateComplete', { value: Promise.resolve(true) }); // nothing renders here
+  inner.renderRoot = { querySelector: () => null, querySelectorAll: () => [] };
+  said = [];
+  vi.spyOn(inner.note, 'say').mockImplementation((text) => void said.push(text));
+});
+
+afterEach(() => {
+  inner.store.close();
+  vi.mocked(libraryParts).mockReset();
+});
+
+const partsFail = () => vi.mocked(libraryParts).mockRejectedValue(new TypeError('Failed to fetch'));
+
+test.each(['open', 'export', 'exportMarkdown', 'copyMarkdown', 'exportAll'] as const)(
+  '%s says that storage does not answer',
+  async (act) => {
+    library.summaries = [{ id: 'a', title: 'A', updatedAt: 1, turns: 1 }];
+    vi.spyOn(inner.store, 'load').mockRejectedValue(new Error('It hangs.'));
+    await (act === 'exportAll' ? inner.exportAll() : library[act]('a'));
+    expect(said).toEqual([pageWords().library.unreadable]);
+  },
+);
+
+test.each(['export', 'exportMarkdown', 'copyMarkdown', 'exportAll'] as const)(
+  '%s says that a part of the page did not come',
+  async (act) => {
+    partsFail();
+    const { conversation } = asking('1');
+    await inner.store.save(conversation);
+    await (act === 'exportAll' ? inner.exportAll() : library[act](conversation.id));
+    expect(said).toEqual([pageWords().library.unreadable]);
+  },
+);
+
+test('an import says so, too, and names the file', async () => {
+  partsFail();
+  await library.import([new File(['{}'], 'mine.json')]);
+  expect(said).toEqual([pageWords().library.unreadableFile('mine.json')]);
+});
+
+test('a search says so, too, and the next letter searches again', async () => {
+  partsFail();
+  const typed = (value: string) =>
+    (inner.finder as unknown as { onInput(event: object): void }).onInput({ target: { value } });
+  typed('b');
+  await vi.waitFor(() => expect(said).toEqual([pageWords().library.unreadable]));
+  typed('be');
+  await vi.waitFor(() => expect(said.length).toBe(2));
+});
+
+test('a conversation that storage has never taken can be deleted, and that can be undone', async () => {
+  const { conversation } = asking('1');
+  vi.spyOn(inner.store, 'save').mockResolvedValue('refused');
+  inner.keeper.keep(conversation);
+  await library.delete(conversation.id);
+  expect(inner.keeper.newer.size).toBe(0);
+  expect(said).toEqual([pageWords().library.deleted('')]);
+});
+
+test('a name that was not edited leaves a long title as it is', async () => {
+  const title = 'A long title that a person gave to a conversation, with more letters than a row shows';
+  const { conversation } = asking('1');
+  await inner.store.save(conversation);
+  await inner.store.rename(conversation.id, title);
+  library.summaries = await inner.store.list();
+  library.startRename(conversation.id);
+  await library.rename(conversation.id, library.summaries[0]?.title ?? '');
+  expect((await inner.store.load(conversation.id))?.title).toBe(title);
+});

@@ -1,0 +1,66 @@
+// The terminal programs as plain JavaScript in dist/tools/, for a machine on which the npm packages cannot be
+// installed. They need Node, playwright-core and a built dist/.
+
+import path from 'node:path';
+import { build, type Plugin } from 'vite';
+import { injector } from '../../faults/bundle';
+import { ROOT } from '../ensure.mjs';
+import { DIST } from './dist';
+
+const PROGRAMS = {
+  bench: 'bench/bench.ts',
+  generate: 'tools/generate.ts',
+  check_models: 'tools/check_models.ts',
+  crash_cost: 'tools/crash_cost.ts',
+  load_memory: 'tools/load_memory.ts',
+  panel_cost: 'tools/panel_cost.ts',
+  soak: 'tools/soak.ts',
+  take_pictures: 'tools/take_pictures.ts',
+};
+
+const STALE =
+  'dist/ was built from other sources, or without --tools. Run `npm run build -- --tools` where the npm packages are.';
+
+/** Replaces the build, which such a machine cannot run, by an error. */
+const withoutBuild: Plugin = {
+  name: 'without-build',
+  enforce: 'pre',
+  load: (id) =>
+    id.endsWith('/tools/lib/build.ts')
+      ? `export const buildAll = () => { throw new Error(${JSON.stringify(STALE)}); }, buildClients = buildAll;`
+      : null,
+};
+
+/** Replaces the bundling of the fault injector by its result. */
+function withInjector(script: string): Plugin {
+  return {
+    name: 'with-injector',
+    enforce: 'pre',
+    load: (id) =>
+      id.endsWith('/tools/faults/bundle.ts') ? `export const injector = async () => ${JSON.stringify(script)};` : null,
+  };
+}
+
+/** dist/tools lies as deep below the root as tools/lib, from which the programs find the root. */
+export async function bundleTools(): Promise<void> {
+  const input = Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) => [name, path.join(ROOT, file)]));
+  await build({
+    root: ROOT,
+    configFile: false,
+    logLevel: 'warn',
+    publicDir: false,
+    plugins: [withoutBuild, withInjector(await injector())],
+    ssr: { noExternal: true, external: ['playwright-core'] },
+    build: {
+      ssr: true,
+      outDir: path.join(DIST, 'tools'),
+      emptyOutDir: true,
+      target: 'node20',
+      minify: false,
+      rolldownOptions: {
+        input,
+        output: { entryFileNames: '[name].mjs', chunkFileNames: 'lib-[hash].mjs' },
+      },
+    },
+  });
+}
