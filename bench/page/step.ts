@@ -3,6 +3,7 @@
 
 import { summarizeGaps } from '../../src/engine/tbt';
 import { CommandList } from '../../src/gpu/kernel';
+import type { FusedLayers } from '../../src/model/step/fused_step';
 import type { Agreement, BenchResult, Neighbor, ShapeName, StepRow, StepRun } from '../report';
 import type { Bench } from './bench';
 import { probeLaunches } from './probe_launch';
@@ -137,7 +138,7 @@ async function compareStep(bench: Bench, { llama, compared, use }: StepModel): P
   const position = compared.length - 1;
   llama.writeTokens(compared, 0);
   await llama.pass(compared.length, 'none', 0).run({ position: 0, nTokens: compared.length });
-  const run = async (step: typeof fused | null) => {
+  const run = async (step: FusedLayers | null) => {
     const list = new CommandList(bench.gpu);
     recordStep(list, position, step);
     await list.run({ position, nTokens: 1 });
@@ -146,7 +147,7 @@ async function compareStep(bench: Bench, { llama, compared, use }: StepModel): P
   const plain = await run(null);
   for (let tries = 0; tries < triesOn(bench); tries++) {
     use('fused');
-    const other = await run(fused);
+    const other = await run(fused.tiles);
     if (await fused.gaveUp()) continue;
     const [x, logits] = [relativeDistance(other.x, plain.x), relativeDistance(other.logits, plain.logits)];
     return { tokens: compared.length, x, logits };

@@ -6,12 +6,9 @@ import keysQ8 from '../../shaders/attention/lib/lane_keys_q8.wgsl?raw';
 import lanesWgsl from '../../shaders/attention/lib/lanes.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import type { BindingKind } from '../gpu/kernel';
-import { CELLS, columnVectors, laneVectors, planLanes } from '../shared/lanes';
+import { CELLS, laneVectors, planLanes } from '../shared/lanes';
 import type { AttentionShape } from './attention';
 import { attentionSource } from './source';
-
-/** Pairs of columns that are merged at once. */
-const PAIRS = 1;
 
 /**
  * The source and constants in front of a kernel that calls `attend`, and its bindings. Null for heads that no cells
@@ -26,14 +23,13 @@ export async function laneSource(
   if (shape.headDim % CELLS.q8.dims !== 0) return null;
   const lanes = planLanes(shape, Math.min(gpu.can.subgroupMinSize, tiles.WORKGROUP));
   const subgroups = tiles.WORKGROUP / lanes.SUBGROUP;
-  const vectors =
-    laneVectors(shape, lanes, Math.ceil(tiles.HEADS / 4), subgroups) + columnVectors(shape.headDim, subgroups, PAIRS);
+  const vectors = laneVectors(shape, lanes, Math.ceil(tiles.HEADS / 4), subgroups) + tiles.WORKGROUP;
   if (16 * vectors > gpu.limits.maxComputeWorkgroupStorageSize) return null;
   const source = await attentionSource(shape, bindings, 'cells');
   return {
     ...source,
     wgsl: [...source.wgsl, lanesWgsl, decodeLanes, keysQ8],
-    constants: { ...source.constants, ...tiles, ...lanes, PAIRS },
+    constants: { ...source.constants, ...tiles, ...lanes },
     subgroups: true,
   };
 }

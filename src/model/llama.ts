@@ -31,7 +31,7 @@ import { allFinite, firstNotFinite, type Stage } from './not_finite';
 import { padConfig } from './padding';
 import { type SampleEnd, Sampler } from './sampler';
 import { createDecodeStep, type DecodeStep, type StepDecision } from './step/decode_step';
-import type { FusedStep } from './step/fused_step';
+import type { FusedLayers } from './step/fused_step';
 import type { StepAsked, StepChoice, TunedStep } from './step/step_choice';
 import type { ModelWeights } from './weights';
 
@@ -77,7 +77,7 @@ interface LlamaParts {
 }
 
 export class Llama {
-  private readonly lists = new Map<readonly Layer[] | FusedStep, Map<string, CommandList>>();
+  private readonly lists = new Map<readonly Layer[] | FusedLayers, Map<string, CommandList>>();
 
   private constructor(
     private readonly parts: LlamaParts,
@@ -86,7 +86,7 @@ export class Llama {
   ) {}
 
   /** One pass over the newest nTokens, whose ids lie in `tokens`. A fused step runs all layers of one token. */
-  private forward(list: CommandList, nTokens: number, end: PassEnd, layers: readonly Layer[] | FusedStep): void {
+  private forward(list: CommandList, nTokens: number, end: PassEnd, layers: readonly Layer[] | FusedLayers): void {
     const { embed, sampler, pool } = this.parts;
     embed.record(list, nTokens); // x = E[token]
     if ('record' in layers)
@@ -274,7 +274,7 @@ export class Llama {
     return {
       fused: step.fused,
       contextLength: this.contextLength,
-      recordStep: (list: CommandList, position: number, fused: FusedStep | null) =>
+      recordStep: (list: CommandList, position: number, fused: FusedLayers | null) =>
         this.forward(list, 1, 'sample', fused ?? this.layers.at(1, position + 1)),
       runPrompt: async (nTokens: number) => {
         this.writeTokens(
@@ -388,9 +388,10 @@ export class Llama {
         const { written } = kvCache.rings;
         await this.pass(nTokens, 'none', 0).run({ position: 0, nTokens });
         const runStep = () => this.pass(1, 'sample', nTokens).run({ position: nTokens, nTokens: 1 });
-        const fused = this.parts.step.at(nTokens);
+        const { step } = this.parts;
+        const isFused = step.at(nTokens) !== null;
         await runStep();
-        if (await fused?.gaveUp()) {
+        if (isFused && (await step.fused?.gaveUp())) {
           this.stepGaveUp(nTokens);
           await runStep(); // as a plain step
         }

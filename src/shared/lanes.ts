@@ -43,11 +43,6 @@ export function laneVectors({ kvType }: Head, lanes: Lanes, quads: number, subgr
   return quads * (q + 2 * subgroups);
 }
 
-/** Vectors that hold `pairs` pairs of columns of each of the eight that a lane has, of all subgroups. */
-export function columnVectors(headDim: number, subgroups: number, pairs: number): number {
-  return subgroups * (headDim / 8) * 2 * pairs;
-}
-
 /** The smallest power of two from `least` on. */
 function powerFrom(least: number): number {
   return 2 ** Math.ceil(Math.log2(least));

@@ -76,12 +76,12 @@ function parseEntries<T>(value: unknown, keys: RegExp, parse: (entry: unknown) =
 
 function parseStep(value: unknown): TunedStep | null {
   if (!isJsonObject(value)) return null;
-  const { name, reason, gain, groups, threads, spins, until } = value;
+  const { name, reason, gain, groups, threads, spins, lanesFrom, until } = value;
   if ((name !== 'fused' && name !== 'plain') || typeof reason !== 'string' || !REASON.test(reason)) return null;
   if (gain !== null && !(typeof gain === 'number' && gain > -1 && gain < MAX_GAIN)) return null;
   if (!isCount(groups) || groups > MAX_GROUPS || !isCount(threads) || threads > MAX_THREADS) return null;
-  if (!isCount(spins) || spins > MAX_SPINS || !isCount(until)) return null;
-  return { name, reason, gain, groups, threads, spins, until };
+  if (!isCount(spins) || spins > MAX_SPINS || !isCount(lanesFrom) || !isCount(until)) return null;
+  return { name, reason, gain, groups, threads, spins, lanesFrom, until };
 }
 
 function parseRace(value: unknown): KeptRace | null {

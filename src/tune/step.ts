@@ -5,7 +5,7 @@ import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import { timePass } from '../gpu/time_pass';
 import type { StepDecision } from '../model/step/decode_step';
-import type { FusedStep } from '../model/step/fused_step';
+import type { FusedLayers, FusedStep } from '../model/step/fused_step';
 import { quoted, type Reason, why } from '../shared/why';
 import { distanceOf } from './witness';
 
@@ -43,7 +43,7 @@ export interface SteppedModel {
   readonly fused: FusedStep | null;
   readonly contextLength: number;
   /** Adds the dispatches of one token, from its id to the next id. */
-  recordStep(list: CommandList, position: number, fused: FusedStep | null): void;
+  recordStep(list: CommandList, position: number, fused: FusedLayers | null): void;
   /** Runs ids 0, 1 ... as a prompt of nTokens. */
   runPrompt(nTokens: number): Promise<void>;
   /** x after the layers of the last step. */
@@ -51,7 +51,7 @@ export interface SteppedModel {
 }
 
 /** The result of an earlier load of this model on this GPU. */
-export type KnownStep = Pick<StepDecision, 'name' | 'reason' | 'gain' | 'until'>;
+export type KnownStep = Pick<StepDecision, 'name' | 'reason' | 'gain' | 'lanesFrom' | 'until'>;
 
 /**
  * Decides, or takes over what is known. Overwrites keys, values and tokens: between requests nothing in them is needed.
@@ -67,45 +67,77 @@ export async function decideStep(
   if (!fused) return null;
   const spins = await measureSpins(gpu, fused);
   fused.reset(spins);
-  const until = TO_THE_END;
+  const ends = { lanesFrom: TO_THE_END, until: TO_THE_END };
   const plain = (reason: Reason, gain: number | null = null): StepDecision => ({
     name: 'plain',
     reason,
     gain,
     spins,
-    until,
+    ...ends,
   });
-  const wrong = await compareSteps(gpu, model, fused);
+  const wrong = await compareSteps(gpu, model, fused, fused.tiles);
   if (wrong !== null) return plain(wrong);
-  if (known && !forced) return { ...known, spins };
-  const near = Math.min(TIMED_AT, model.contextLength - 2);
-  const [plainMs, fusedMs] = await timeSteps(gpu, model, fused, near);
+  const lanes = fused.lanes && (await compareSteps(gpu, model, fused, fused.lanes)) === null ? fused.lanes : null;
+  if (!lanes) fused.reset(spins); // some may have given up
+  if (known && !forced) return { ...known, spins, lanesFrom: lanes ? known.lanesFrom : TO_THE_END };
+  const at = Math.min(TIMED_AT, model.contextLength - 2);
+  const near = await timeSteps(gpu, model, waysOf(fused, lanes), at);
   if (await fused.gaveUp()) return plain(why`its workgroups did not go on waiting for one another`);
+  const { plain: plainMs, tiles: fusedMs } = near;
   const gain = plainMs / fusedMs - 1;
-  if (forced) return { name: 'fused', reason: why`asked for by name`, gain, spins, until };
-  if (gain < LEAST_GAIN) return plain(why`the fused step took ${times(fusedMs)}, plain steps ${times(plainMs)}`, gain);
-  const last = await lastFused(gpu, model, fused, { at: near, gainMs: plainMs - fusedMs });
+  if (!forced && gain < LEAST_GAIN) {
+    return plain(why`the fused step took ${times(fusedMs)}, plain steps ${times(plainMs)}`, gain);
+  }
+  const { lanesFrom, until } = await turningPoints(gpu, model, { at, ms: near });
+  if (forced) return { name: 'fused', reason: why`asked for by name`, gain, spins, lanesFrom, until: TO_THE_END };
   const both = why`${times(fusedMs)} a step here, ${times(plainMs)} as plain steps`;
-  const reason = last < until ? quoted(`${both}; ${why`plain from ${last} tokens on`}`) : both;
-  return { name: 'fused', reason, gain, spins, until: last };
+  const reason = until < TO_THE_END ? quoted(`${both}; ${why`plain from ${until} tokens on`}`) : both;
+  return { name: 'fused', reason, gain, spins, lanesFrom, until };
+}
+
+/** Milliseconds of a step each way that was timed. */
+interface StepTimes {
+  plain: number;
+  tiles: number;
+  lanes?: number;
+}
+
+type Ways = readonly (readonly [way: keyof StepTimes, layers: FusedLayers | null])[];
+
+function waysOf({ tiles }: FusedStep, lanes: FusedLayers | null): Ways {
+  const both = [
+    ['plain', null],
+    ['tiles', tiles],
+  ] as const;
+  return lanes ? [...both, ['lanes', lanes]] : both;
 }
 
 /**
- * The length of the cache up to which fused steps are faster, between two lengths that were timed: the gain is taken to
- * change evenly.
+ * The lengths of the cache from which lanes are faster than tiles, and plain steps than both: between two lengths that
+ * were timed, differences are taken to change evenly.
  */
-async function lastFused(
+async function turningPoints(
   gpu: Gpu,
   model: SteppedModel,
-  fused: FusedStep,
-  near: { at: number; gainMs: number },
-): Promise<number> {
-  const far = model.contextLength - 2;
-  if (far < LONG * TIMED_AT) return TO_THE_END;
-  const [plainMs, fusedMs] = await timeSteps(gpu, model, fused, far);
-  const lossMs = fusedMs - plainMs;
-  if (lossMs <= 0) return TO_THE_END;
-  return Math.round(near.at + ((far - near.at) * near.gainMs) / (near.gainMs + lossMs));
+  near: { at: number; ms: StepTimes },
+): Promise<Pick<StepDecision, 'lanesFrom' | 'until'>> {
+  const ends = { lanesFrom: TO_THE_END, until: TO_THE_END };
+  const at = model.contextLength - 2;
+  const { fused } = model;
+  if (at < LONG * TIMED_AT || !fused) return ends;
+  const lanes = near.ms.lanes === undefined ? null : fused.lanes;
+  const far = { at, ms: await timeSteps(gpu, model, waysOf(fused, lanes), at) };
+  if (await fused.gaveUp()) return ends;
+  const turns = (from: (ms: StepTimes) => number, to: (ms: StepTimes) => number) => {
+    const [gain, loss] = [to(near.ms) - from(near.ms), from(far.ms) - to(far.ms)];
+    if (loss <= 0) return TO_THE_END;
+    return gain <= 0 ? near.at : Math.round(near.at + ((far.at - near.at) * gain) / (gain + loss));
+  };
+  const lanesMs = (ms: StepTimes) => ms.lanes ?? Number.POSITIVE_INFINITY;
+  const tilesMs = (ms: StepTimes) => ms.tiles;
+  const lanesFrom = lanes ? turns(tilesMs, lanesMs) : TO_THE_END;
+  const fastest = lanesFrom < TO_THE_END ? lanesMs : tilesMs;
+  return { lanesFrom, until: turns(fastest, (ms) => ms.plain) };
 }
 
 const times = (ms: number) => `${ms.toFixed(3)} ms`;
@@ -132,39 +164,40 @@ async function measureSpins(gpu: Gpu, fused: FusedStep): Promise<number> {
 const ONCE = { rounds: 1, maxRepeats: 1 };
 
 /** The reason why a fused step is not right here, or null. */
-async function compareSteps(gpu: Gpu, model: SteppedModel, fused: FusedStep): Promise<Reason | null> {
+async function compareSteps(
+  gpu: Gpu,
+  model: SteppedModel,
+  fused: FusedStep,
+  layers: FusedLayers,
+): Promise<Reason | null> {
   const position = Math.min(COMPARED_AT, model.contextLength - 2);
   await model.runPrompt(position + 1);
-  const run = async (step: FusedStep | null) => {
+  const run = async (step: FusedLayers | null) => {
     const list = new CommandList(gpu);
     model.recordStep(list, position, step);
     await list.run({ position, nTokens: 1 });
     return model.readX();
   };
   const plain = await run(null);
-  const other = await run(fused);
+  const other = await run(layers);
   if (await fused.gaveUp()) return why`its ${fused.launch.groups} workgroups did not all run at once`;
   const distance = distanceOf(other, plain);
   if (distance <= MOST_DISTANCE) return null;
   return why`the fused step is ${(100 * distance).toFixed(1)} % off plain steps, more than ${100 * MOST_DISTANCE} %`;
 }
 
-/** The quicker of two measurements of each, taken in turns: a GPU may take long to reach its clocks. */
-async function timeSteps(
-  gpu: Gpu,
-  model: SteppedModel,
-  fused: FusedStep,
-  position: number,
-): Promise<[plainMs: number, fusedMs: number]> {
-  const best: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+/** The quicker of two measurements of each way, taken in turns: a GPU may take long to reach its clocks. */
+async function timeSteps(gpu: Gpu, model: SteppedModel, ways: Ways, position: number): Promise<StepTimes> {
+  const best: StepTimes = { plain: Number.POSITIVE_INFINITY, tiles: Number.POSITIVE_INFINITY };
   for (let turn = 0; turn < TURNS; turn++) {
-    best[0] = Math.min(best[0], await timeStep(gpu, model, null, position));
-    best[1] = Math.min(best[1], await timeStep(gpu, model, fused, position));
+    for (const [way, layers] of ways) {
+      best[way] = Math.min(best[way] ?? Number.POSITIVE_INFINITY, await timeStep(gpu, model, layers, position));
+    }
   }
   return best;
 }
 
-async function timeStep(gpu: Gpu, model: SteppedModel, fused: FusedStep | null, position: number): Promise<number> {
+async function timeStep(gpu: Gpu, model: SteppedModel, fused: FusedLayers | null, position: number): Promise<number> {
   const repeats = TIMED_STEPS / TURNS / ROUNDS;
   const { ms } = await timePass(gpu, { position, nTokens: 1 }, (list) => model.recordStep(list, position, fused), {
     rounds: ROUNDS,

@@ -84,7 +84,7 @@ async function gpuModel(files: ModelFiles, step: 'plain' | 'fused') {
   llama.start(weights);
   if (step === 'fused') {
     const until = Number.POSITIVE_INFINITY;
-    llama.decideStep({ name: 'fused', reason: 'a test', gain: null, spins: 1 << 18, until });
+    llama.decideStep({ name: 'fused', reason: 'a test', gain: null, spins: 1 << 18, lanesFrom: until, until });
   }
   const into = [...buffersOf(weights)];
   const replace = async (other: ModelFiles) => {

@@ -25,6 +25,7 @@ const STEP = {
   groups: 128,
   threads: 512,
   spins: 2 ** 16,
+  lanesFrom: 3000,
   until: 9000,
 } as const;
 const STEP_KEY = 'llama 16x2048x8192 heads 32x8x64 q4+q6_k kv f16 1024 q8';
@@ -216,6 +217,7 @@ describe('a profile is ignored:', () => {
     'a fraction of a spin': step({ spins: 0.5 }),
     'spins of text': step({ spins: '65536' }),
     'no end': step({ until: undefined }),
+    'no place where lanes begin': step({ lanesFrom: undefined }),
     'an end before the first position': step({ until: 0 }),
     'a list of races': { ...PROFILE, race: [RACE] },
     'a key of a race that is code': { ...PROFILE, race: { [`${RACE_KEY};`]: RACE } },

@@ -3,7 +3,7 @@
 
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { timePass } from '../../src/gpu/time_pass';
-import type { FusedStep } from '../../src/model/step/fused_step';
+import type { FusedLayers, FusedStep } from '../../src/model/step/fused_step';
 import { decideStep, type KnownStep, type SteppedModel } from '../../src/tune/step';
 import { testGpu } from '../gpu/test_device';
 
@@ -14,16 +14,20 @@ interface Script {
   pollMs: number;
   plainMs: number;
   fusedMs: number;
-  /** Milliseconds of both behind a long cache. */
-  farMs?: { plain: number; fused: number };
+  /** Milliseconds of a step by lanes, where there is one. */
+  lanesMs?: number;
+  /** Milliseconds of each behind a long cache. */
+  farMs?: { plain: number; fused: number; lanes?: number };
   contextLength?: number;
   /** x after a fused step; after a plain one it is 3, 4. */
   x: number[];
+  /** x after a step by lanes. */
+  lanesX?: number[];
   /** The fused step that gives up: the one that is compared, or one of those that are timed. */
   givesUp: 'compared' | 'timed' | null;
 }
 
-type Run = 'lonely' | 'plain' | 'fused';
+type Run = 'lonely' | 'plain' | 'fused' | 'lanes';
 
 class ScriptedModel implements SteppedModel {
   readonly contextLength: number;
@@ -38,8 +42,10 @@ class ScriptedModel implements SteppedModel {
 
   constructor(private readonly script: Script) {
     this.contextLength = script.contextLength ?? 64;
-    const fused: Pick<FusedStep, 'reset' | 'recordLonely' | 'gaveUp' | 'launch'> = {
+    const fused: Pick<FusedStep, 'reset' | 'recordLonely' | 'gaveUp' | 'launch' | 'tiles' | 'lanes'> = {
       launch: { groups: 96, threads: 512 },
+      tiles: { record: () => {} },
+      lanes: script.lanesMs === undefined ? null : { record: () => {} },
       reset: (spins) => {
         this.spins = spins;
         this.gaveUp = false;
@@ -52,9 +58,9 @@ class ScriptedModel implements SteppedModel {
     this.fused = fused as FusedStep;
   }
 
-  recordStep(_list: unknown, position: number, fused: FusedStep | null): void {
+  recordStep(_list: unknown, position: number, layers: FusedLayers | null): void {
     this.position = position;
-    this.recorded = fused ? 'fused' : 'plain';
+    this.recorded = layers === null ? 'plain' : layers === this.fused.lanes ? 'lanes' : 'fused';
   }
 
   async runPrompt(nTokens: number): Promise<void> {
@@ -64,7 +70,7 @@ class ScriptedModel implements SteppedModel {
   async readX(): Promise<Float32Array> {
     if (this.recorded === 'plain') return Float32Array.of(3, 4);
     this.gaveUp = this.script.givesUp === 'compared';
-    return Float32Array.from(this.script.x);
+    return Float32Array.from((this.recorded === 'lanes' && this.script.lanesX) || this.script.x);
   }
 
   /** Milliseconds of the newest recording. */
@@ -72,10 +78,12 @@ class ScriptedModel implements SteppedModel {
     const { pollMs, givesUp, farMs } = this.script;
     const isFar = farMs && this.position > 512;
     const { plainMs, fusedMs } = isFar ? { plainMs: farMs.plain, fusedMs: farMs.fused } : this.script;
+    const lanesMs = (isFar ? farMs.lanes : this.script.lanesMs) ?? Number.NaN;
     const run = this.recorded;
     if (run === 'plain') return plainMs;
     if (this.gaveUp) return 0; // a dispatch returns at once
     this.gaveUp = run === 'lonely' || givesUp === 'timed';
+    if (run === 'lanes') return lanesMs;
     return run === 'lonely' ? this.spins * pollMs : fusedMs;
   }
 }
@@ -172,6 +180,28 @@ describe('fused', () => {
     if (until < 8000) expect(decision?.reason).toContain(`; plain from ${Math.round(until)} tokens on`);
   });
 
+  const TO_THE_END = 2 ** 31 - 1;
+  test.each([
+    [
+      'lanes faster at the end: from where both take as long',
+      { plain: 1, fused: 1.4, lanes: 0.9 },
+      512 + 7488 / 6,
+      TO_THE_END,
+    ],
+    ['lanes slower: never', { plain: 1, fused: 0.9, lanes: 0.95 }, TO_THE_END, TO_THE_END],
+    ['plain steps faster than lanes at the end', { plain: 1, fused: 1.4, lanes: 1.1 }, 512 + 7488 / 4, 512 + 7488 / 2],
+  ])('with lanes behind long caches: %s', async (_title, farMs, lanesFrom, until) => {
+    const { decision } = await decide({ contextLength: 8002, lanesMs: 0.5, farMs });
+    expect(decision).toMatchObject({ name: 'fused', lanesFrom: Math.round(lanesFrom), until: Math.round(until) });
+  });
+
+  test('no lanes where they are wrong', async () => {
+    const farMs = { plain: 1, fused: 1.4, lanes: 0.9 };
+    const { decision, timed } = await decide({ contextLength: 8002, lanesMs: 0.5, lanesX: [4, 3], farMs });
+    expect(decision).toMatchObject({ name: 'fused', lanesFrom: TO_THE_END });
+    expect(timed).not.toContain('lanes');
+  });
+
   test('by name wherever it is right, with its gain', async () => {
     const { decision } = await decide({ fusedMs: 0.8, plainMs: 0.4 }, true);
     expect(decision).toMatchObject({ name: 'fused', reason: 'asked for by name', gain: -0.5 });
@@ -181,7 +211,13 @@ describe('fused', () => {
 });
 
 describe('known from the profile', () => {
-  const known: KnownStep = { name: 'fused', reason: 'measured yesterday', gain: 0.3, until: 50 };
+  const known: KnownStep = {
+    name: 'fused',
+    reason: 'measured yesterday',
+    gain: 0.3,
+    lanesFrom: 2 ** 31 - 1,
+    until: 50,
+  };
 
   test('is not timed again, but compared', async () => {
     const { decision, timed } = await decide({ fusedMs: 9 }, false, known);

@@ -32,6 +32,7 @@ import { createMaxima } from '../../src/kernels/sampling/maxima';
 import { createPenalties } from '../../src/kernels/sampling/penalties';
 import { createSample } from '../../src/kernels/sampling/sample';
 import { Step } from '../../src/kernels/step/step';
+import type { StepAttention } from '../../src/kernels/step/step_plan';
 import { PLACES_RING } from '../../src/model/constrainer';
 import { LOGPROBS_RING, MAX_LOGPROBS } from '../../src/sampling/logprobs';
 
@@ -142,6 +143,38 @@ const attention =
   (gpu, options) =>
     createAttention(gpu, name, attentionShape(options));
 
+/** The fused step of eight layers. */
+function step(attention: StepAttention): Create {
+  return (gpu, { format, kvType, activation }) => {
+    if (!hasIntegers(format)) throw new Error(`step: ${format} has no integers`);
+    if (attention === 'lanes' && kvType === 'q8') throw new Error('step_lanes: keys and values in q8 stay in tiles');
+    const one = (rows: number) => [[{ format, rows }]];
+    const { nHeads, nKvHeads, headDim } = HEADS;
+    const kvLayerBytes = rangeStride(kvLayerBytesOf({ nKvHeads, headDim, kvType }, HEADS.contextLength));
+    const shape = {
+      ...HEADS,
+      nLayers: 8,
+      hiddenSize: HIDDEN,
+      intermediateSize: INTERMEDIATE,
+      kvType,
+      kvLayerBytes,
+      attentionScale: headDim ** -0.5,
+      normEps: EPS,
+      qkNormEps: null,
+      qkvBias: false,
+      activation,
+      residualScale: 1,
+      formats: {
+        qkv: one((nHeads + 2 * nKvHeads) * headDim),
+        o: one(HIDDEN),
+        gateUp: one(2 * INTERMEDIATE),
+        down: one(HIDDEN),
+      },
+    };
+    return Step.create(gpu, shape, { groups: HIDDEN / 16, threads: 512 }, attention);
+  };
+}
+
 /** Compiles a kernel, by name. */
 export const KERNELS: Readonly<Record<string, Create>> = {
   embed: (gpu, { format }) =>
@@ -168,33 +201,8 @@ export const KERNELS: Readonly<Record<string, Create>> = {
   mask: (gpu) => createMask(gpu, { vocabSize: VOCABULARY, ring: PLACES_RING }),
   advance: (gpu) => createAdvance(gpu, { vocabSize: VOCABULARY, ring: PLACES_RING }),
   maxima: (gpu) => createMaxima(gpu, { vocabSize: VOCABULARY }),
-  step: (gpu, { format, kvType, activation }) => {
-    if (!hasIntegers(format)) throw new Error(`step: ${format} has no integers`);
-    const one = (rows: number) => [[{ format, rows }]];
-    const { nHeads, nKvHeads, headDim } = HEADS;
-    const kvLayerBytes = rangeStride(kvLayerBytesOf({ nKvHeads, headDim, kvType }, HEADS.contextLength));
-    const shape = {
-      ...HEADS,
-      nLayers: 8,
-      hiddenSize: HIDDEN,
-      intermediateSize: INTERMEDIATE,
-      kvType,
-      kvLayerBytes,
-      attentionScale: headDim ** -0.5,
-      normEps: EPS,
-      qkNormEps: null,
-      qkvBias: false,
-      activation,
-      residualScale: 1,
-      formats: {
-        qkv: one((nHeads + 2 * nKvHeads) * headDim),
-        o: one(HIDDEN),
-        gateUp: one(2 * INTERMEDIATE),
-        down: one(HIDDEN),
-      },
-    };
-    return Step.create(gpu, shape, { groups: HIDDEN / 16, threads: 512 });
-  },
+  step: step('tiles'),
+  step_lanes: step('lanes'),
   sample: (gpu) => createSample(gpu, { vocabSize: VOCABULARY }),
   repack: (gpu, { fileType }) => createRepack(gpu, fileType, FILE_TYPES[fileType].format, HIDDEN / 32),
   quantize_weights: (gpu, { format }) => createRepack(gpu, 'F32', format === 'q4' ? 'q4' : 'q8', HIDDEN / 32),

@@ -11,7 +11,7 @@ const HEAD_SLICES = (GQA_GROUP + HEADS - 1) / HEADS; // workgroups that share a 
 // The work of one workgroup: keys `begin` to `end`, which are split `split` of all.
 struct Work { kv_head: u32, token: u32, head_slice: u32, split: u32, begin: u32, end: u32 }
 
-var<workgroup> columns: array<Heads, SUBGROUPS * OCTS * 2 * PAIRS>;
+var<workgroup> columns: array<Heads, WORKGROUP>;
 
 fn put_column(i: u32, x: Heads) { columns[i] = x; }
 fn column_at(i: u32) -> Heads { return columns[i]; }

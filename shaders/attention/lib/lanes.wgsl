@@ -10,9 +10,9 @@
 //   complete(...)           where OWN_KEY: puts a key in its place that the cache does not have yet
 //   settled(m)              m as it is left
 //   leave(work, h, m, l), emit(work, h, d, o, l)    what becomes of four heads; o is not yet divided by l
-//   put_column(i, x), column_at(i)                  workgroup memory of SUBGROUPS * OCTS * 2 * PAIRS of Heads
+//   put_column(i, x), column_at(i)                  workgroup memory of WORKGROUP Heads
 // Constants: HEAD_DIM, HEADS, WORKGROUP; SUBGROUP, lanes of the smallest subgroup; KEY_LANES, CELLS_EACH (cells of a
-// key that a lane has), V_LANES (lanes that share a value), PAIRS (pairs of columns that are merged at once).
+// key that a lane has), V_LANES (lanes that share a value).
 // Libraries: kv_*, kv_scales_*, lane_keys_*, online_softmax, softcap, window or window_none.
 const OCTS = HEAD_DIM / 8;
 const CELLS = HEAD_DIM / CELL_DIMS;
@@ -22,6 +22,8 @@ const SLICES = SUBGROUP / V_LANES;           // keys whose values a subgroup add
 const V_KEYS = TILE / SLICES;
 const SUBGROUPS = WORKGROUP / SUBGROUP;
 const HEAD_QUADS = (HEADS + 3) / 4;
+const KEPT = 8 / min(SLICES, 8);             // columns of an oct whose sums over the slices a lane ends with
+const SHARES = select(1u, 4u, SUBGROUPS % 4 == 0 && SUBGROUP >= 4); // lanes that add up a column over the subgroups
 
 // Of four heads: the scores of a key, or one number each.
 alias Heads = vec4<f32>;
@@ -133,57 +135,87 @@ fn sum_lanes(x: Heads, stride: u32) -> Heads {
   return sum;
 }
 
+// What a lane keeps of a pair of columns, and its partner's share of that.
+fn trade(low: Heads, high: Heads, lane: u32, apart: u32) -> Heads {
+  let up = (lane & apart) != 0;
+  return select(low, high, up) + subgroupShuffleXor(select(high, low, up), apart);
+}
+
+// Adds up columns over the slices: each trade halves the columns that a lane keeps, as long as there are two.
+fn fold(columns: Columns, lane: u32) -> Columns {
+  var c = columns;
+  if (SLICES > 1) {
+    c.c0 = trade(c.c0, c.c4, lane, V_LANES);
+    c.c1 = trade(c.c1, c.c5, lane, V_LANES);
+    c.c2 = trade(c.c2, c.c6, lane, V_LANES);
+    c.c3 = trade(c.c3, c.c7, lane, V_LANES);
+  }
+  if (SLICES > 2) {
+    c.c0 = trade(c.c0, c.c2, lane, 2 * V_LANES);
+    c.c1 = trade(c.c1, c.c3, lane, 2 * V_LANES);
+  }
+  if (SLICES > 4) { c.c0 = trade(c.c0, c.c1, lane, 4 * V_LANES); }
+  for (var apart = 8 * V_LANES; apart < SUBGROUP; apart *= 2) { c.c0 += subgroupShuffleXor(c.c0, apart); }
+  return c;
+}
+
+// The first of the columns that fold leaves in a lane.
+fn first_column(lane: u32) -> u32 {
+  let slice = lane / V_LANES;
+  var column = 0u;
+  if (SLICES > 1) { column += slice % 2 * 4; }
+  if (SLICES > 2) { column += slice / 2 % 2 * 2; }
+  if (SLICES > 4) { column += slice / 4 % 2; }
+  return column;
+}
+
+fn column_of(c: Columns, i: u32) -> Heads {
+  let low = select(select(c.c0, c.c1, i % 2 == 1), select(c.c2, c.c3, i % 2 == 1), i % 4 >= 2);
+  return select(low, select(select(c.c4, c.c5, i % 2 == 1), select(c.c6, c.c7, i % 2 == 1), i % 4 >= 2), i >= 4);
+}
+
 // Brings the states of all subgroups under one m, adds up l over lanes and o over slices and subgroups, and emits.
 fn finish(work: Work, m: ptr<function, Scores>, l: ptr<function, Scores>, o: ptr<function, Output>, lid: u32) {
   let lane = lid % SUBGROUP;
+  let subgroup = lid / SUBGROUP;
   for (var h = 0u; h < HEAD_QUADS; h++) {
     let sum = sum_lanes((*l)[h], KEY_LANES);
-    if (lane == 0) { states[h * SUBGROUPS + lid / SUBGROUP] = SoftmaxHeads((*m)[h], sum); }
+    if (lane == 0) { states[h * SUBGROUPS + subgroup] = SoftmaxHeads((*m)[h], sum); }
   }
   workgroupBarrier();
   for (var h = 0u; h < HEAD_QUADS; h++) {
     var most = (*m)[h];
     for (var s = 0u; s < SUBGROUPS; s++) { most = max(most, states[h * SUBGROUPS + s].m); }
     most = settled(most);
-    var sum = Heads(0.0);
-    for (var s = 0u; s < SUBGROUPS; s++) {
-      let state = states[h * SUBGROUPS + s];
-      sum += softmax_p4(state.m, most) * state.l;
-    }
-    if (lid == 0) { leave(work, h, most, sum); }
     let alpha = softmax_p4((*m)[h], most);
+    (*m)[h] = most;
+    if (lane == 0) { states[h * SUBGROUPS + subgroup].l *= alpha; }
     for (var e = 0u; e < OCTS_EACH; e++) {
-      let c = scaled((*o)[h * OCTS_EACH + e], alpha);
-      (*o)[h * OCTS_EACH + e] = Columns(
-        sum_lanes(c.c0, V_LANES), sum_lanes(c.c1, V_LANES), sum_lanes(c.c2, V_LANES), sum_lanes(c.c3, V_LANES),
-        sum_lanes(c.c4, V_LANES), sum_lanes(c.c5, V_LANES), sum_lanes(c.c6, V_LANES), sum_lanes(c.c7, V_LANES),
-      );
-    }
-    for (var pair = 0u; pair < 4; pair += PAIRS) { emit_columns(work, h, pair, o, sum, lid); }
-  }
-}
-
-// PAIRS pairs of columns of every oct from `first` on, over the subgroups.
-fn emit_columns(work: Work, h: u32, first: u32, o: ptr<function, Output>, l: Heads, lid: u32) {
-  let row = OCTS * 2 * PAIRS;
-  for (var e = 0u; e < OCTS_EACH; e++) {
-    let oct = e * V_LANES + lid % SUBGROUP;
-    if (lid % SUBGROUP < V_LANES && oct < OCTS) {
-      for (var pair = 0u; pair < PAIRS; pair++) {
-        let c = (*o)[h * OCTS_EACH + e];
-        let at = lid / SUBGROUP * row + (oct * PAIRS + pair) * 2;
-        let high = first + pair >= 2;
-        let odd = (first + pair) % 2 == 1;
-        put_column(at, select(select(c.c0, c.c2, odd), select(c.c4, c.c6, odd), high));
-        put_column(at + 1, select(select(c.c1, c.c3, odd), select(c.c5, c.c7, odd), high));
+      let columns = fold(scaled((*o)[h * OCTS_EACH + e], alpha), lane);
+      for (var i = 0u; i < KEPT; i++) {
+        put_column(lid, column_of(columns, i));
+        workgroupBarrier();
+        if (e == 0 && i == 0 && lid == 0) { leave(work, h, most, sum_l(h)); }
+        emit_column(work, h, e, i, lid);
+        workgroupBarrier();
       }
     }
   }
-  workgroupBarrier();
-  for (var i = lid; i < row; i += WORKGROUP) {
-    var sum = Heads(0.0);
-    for (var s = 0u; s < SUBGROUPS; s++) { sum += column_at(s * row + i); }
-    emit(work, h, i / (2 * PAIRS) * 8 + 2 * first + i % (2 * PAIRS), sum, l);
-  }
-  workgroupBarrier();
+}
+
+fn sum_l(h: u32) -> Heads {
+  var sum = Heads(0.0);
+  for (var s = 0u; s < SUBGROUPS; s++) { sum += states[h * SUBGROUPS + s].l; }
+  return sum;
+}
+
+// Adds up the i-th column of each lane over the subgroups, SHARES lanes each.
+fn emit_column(work: Work, h: u32, e: u32, i: u32, lid: u32) {
+  if (lid >= SUBGROUP * SHARES) { return; }
+  let lane = lid / SHARES;
+  var sum = Heads(0.0);
+  for (var s = lid % SHARES; s < SUBGROUPS; s += SHARES) { sum += column_at(s * SUBGROUP + lane); }
+  for (var apart = 1u; apart < SHARES; apart *= 2) { sum += subgroupShuffleXor(sum, apart); }
+  let oct = e * V_LANES + lane % V_LANES;
+  if (lid % SHARES == 0 && oct < OCTS && lane / V_LANES < 8) { emit(work, h, 8 * oct + first_column(lane) + i, sum, sum_l(h)); }
 }

@@ -3,25 +3,34 @@
 import kvF16 from '../../../shaders/attention/lib/kv_f16.wgsl?raw';
 import kvF32 from '../../../shaders/attention/lib/kv_f32.wgsl?raw';
 import kvQ8 from '../../../shaders/attention/lib/kv_q8.wgsl?raw';
-import kvScales from '../../../shaders/attention/lib/kv_scales_octs.wgsl?raw';
+import noScales from '../../../shaders/attention/lib/kv_scales_none.wgsl?raw';
+import octScales from '../../../shaders/attention/lib/kv_scales_octs.wgsl?raw';
+import laneKeysPairs from '../../../shaders/attention/lib/lane_keys_pairs.wgsl?raw';
+import lanesWgsl from '../../../shaders/attention/lib/lanes.wgsl?raw';
 import onlineSoftmax from '../../../shaders/attention/lib/online_softmax.wgsl?raw';
 import activationWgsl from '../../../shaders/linear/epilogues/activation.wgsl?raw';
-import attention from '../../../shaders/step/attention.wgsl?raw';
+import attentionLanes from '../../../shaders/step/attention_lanes.wgsl?raw';
+import attentionTiles from '../../../shaders/step/attention_tiles.wgsl?raw';
+import freshPairs from '../../../shaders/step/fresh_pairs.wgsl?raw';
+import freshQ8 from '../../../shaders/step/fresh_q8.wgsl?raw';
 import handOver from '../../../shaders/step/hand_over.wgsl?raw';
-import keptPairs from '../../../shaders/step/kept_pairs.wgsl?raw';
-import keptQ8 from '../../../shaders/step/kept_q8.wgsl?raw';
+import heads from '../../../shaders/step/heads.wgsl?raw';
 import merge from '../../../shaders/step/merge.wgsl?raw';
 import publishWgsl from '../../../shaders/step/publish.wgsl?raw';
 import wgsl from '../../../shaders/step/step.wgsl?raw';
+import tilePairs from '../../../shaders/step/tile_pairs.wgsl?raw';
+import tileQ8 from '../../../shaders/step/tile_q8.wgsl?raw';
 import xBlocks from '../../../shaders/step/x_blocks.wgsl?raw';
 import type { BufferRange } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, type Constant, createKernel, type Kernel } from '../../gpu/kernel';
+import { planLanes } from '../../shared/lanes';
 import { type IntegerFormat, readsScaleQuads, ZERO_BELOW } from '../linear/weight_format';
 import {
   mostRowParts,
   planStep,
   qkvRows,
+  type StepAttention,
   type StepFormats,
   type StepLaunch,
   type StepPlan,
@@ -59,6 +68,8 @@ export interface StepTest {
   publish?: string;
   /** A dispatch for each phase, so that no workgroup waits. */
   apart?: boolean;
+  /** Attention by lanes, too, however short the context. */
+  lanes?: boolean;
 }
 
 export class Step {
@@ -69,19 +80,29 @@ export class Step {
   ) {}
 
   /**
-   * Compiles the step. Tests run it apart, in a dispatch for each phase, where no load outlives a phase; `publish`
-   * replaces the function that leaves a word.
+   * Compiles the step, with attention that is fast over few keys or over many. Tests run it apart, in a dispatch for
+   * each phase, where no load outlives a phase; `publish` replaces the function that leaves a word.
    * @throws GpuProgramError where the browser refuses the shader
    */
-  static async create(gpu: Gpu, shape: StepShape, launch: StepLaunch, test: StepTest = {}): Promise<Step> {
+  static async create(
+    gpu: Gpu,
+    shape: StepShape,
+    launch: StepLaunch,
+    attention: StepAttention,
+    test: StepTest = {},
+  ): Promise<Step> {
     const subgroup = gpu.can.subgroupMinSize;
     const plan = planStep(shape, launch, subgroup);
     const readsQuads = formatsOf(shape.formats).some(readsScaleQuads);
     const bindings = ['read', 'read', 'read', 'read', 'write', 'write', 'write', 'write', 'uniform'] as const;
     const kernel = await createKernel(gpu, {
       label: 'kernels/step',
-      wgsl: sources(shape, plan, subgroup, test.publish ?? publishWgsl, readsQuads),
-      constants: { ...constantsOf(shape, plan, subgroup), APART: test.apart ?? false },
+      wgsl: sources(shape, plan, subgroup, attention, test.publish ?? publishWgsl, readsQuads),
+      constants: {
+        ...constantsOf(shape, plan, subgroup),
+        ...ATTENTION[attention].constants(shape, plan, subgroup),
+        APART: test.apart ?? false,
+      },
       bindings: readsQuads ? [...bindings, 'read'] : bindings,
       subgroups: true,
     });
@@ -107,10 +128,23 @@ function formatsOf({ qkv, o, gateUp, down }: StepFormats): readonly IntegerForma
 /** Bytes of eight neighboring values in the cache. */
 const OCT_BYTES = { f16: 16, f32: 32, q8: 8 } as const;
 
-const KV_PIECES = {
-  f16: [kvF16, keptPairs],
-  f32: [kvF32, keptPairs],
-  q8: [kvQ8, 'const HEAD_DIM = DIM;', kvScales, keptQ8],
+const KV_PIECES = { f16: [kvF16, freshPairs], f32: [kvF32, freshPairs], q8: [kvQ8, freshQ8] } as const;
+const TILE_PIECES = { f16: [tilePairs], f32: [tilePairs], q8: [octScales, tileQ8] } as const;
+
+/** The source of each attention, with the pieces in front of it, and its constants. */
+const ATTENTION = {
+  tiles: {
+    source: ({ kvType }: StepShape) => [...TILE_PIECES[kvType], attentionTiles],
+    constants: (_shape: StepShape, { keyLanes }: StepPlan) => ({ K_LANES: keyLanes }),
+  },
+  lanes: {
+    source: () => [noScales, lanesWgsl, laneKeysPairs, attentionLanes],
+    constants: (shape: StepShape, { launch }: StepPlan, subgroup: number) => ({
+      HEADS: shape.nHeads / shape.nKvHeads,
+      WORKGROUP: launch.threads,
+      ...planLanes(shape, subgroup),
+    }),
+  },
 } as const;
 
 function constantsOf(shape: StepShape, plan: StepPlan, subgroup: number): Readonly<Record<string, Constant>> {
@@ -126,6 +160,7 @@ function constantsOf(shape: StepShape, plan: StepPlan, subgroup: number): Readon
     N_KV_HEADS: shape.nKvHeads,
     GROUP: shape.nHeads / shape.nKvHeads,
     DIM: shape.headDim,
+    HEAD_DIM: shape.headDim, // the name in attention/lib
     CONTEXT: shape.contextLength,
     LAYER_OCTS: shape.kvLayerBytes / OCT_BYTES[shape.kvType],
     Q_SCALE: { f32: Math.LOG2E * shape.attentionScale },
@@ -137,7 +172,6 @@ function constantsOf(shape: StepShape, plan: StepPlan, subgroup: number): Readon
     RESIDUAL_SCALE: { f32: shape.residualScale },
     ZERO_BELOW: { f32: ZERO_BELOW },
     SPLITS: plan.splits,
-    K_LANES: plan.keyLanes,
     EARLY: plan.early,
     OWN_HIDDEN: ownHidden,
     OWN_A: ownA / X_BLOCK,
@@ -154,25 +188,34 @@ function constantsOf(shape: StepShape, plan: StepPlan, subgroup: number): Readon
   };
 }
 
-function sources(shape: StepShape, plan: StepPlan, subgroup: number, publish: string, readsQuads: boolean): string[] {
+function sources(
+  shape: StepShape,
+  plan: StepPlan,
+  subgroup: number,
+  attention: StepAttention,
+  publish: string,
+  readsQuads: boolean,
+): string[] {
+  const { kvType } = shape;
   const formats = formatsOf(shape.formats);
   return [
     readsQuads ? '@group(0) @binding(9) var<storage, read> scale_quads: array<vec4<u32>>;' : '',
     'var<private> plane0: u32;\nvar<private> scale0: u32;',
     'var<workgroup> row_parts: array<f32, ROW_PARTS>;',
-    ...KV_PIECES[shape.kvType],
+    ...KV_PIECES[kvType],
     onlineSoftmax,
     activationWgsl,
     handOver,
     publish,
     xBlocks,
-    attention,
+    heads,
+    ...ATTENTION[attention].source(shape),
     merge,
     ...formats.map(formatWgsl),
     ...formats.map(blockProductWgsl),
-    scoresWgsl(shape, plan),
+    attention === 'tiles' ? scoresWgsl(shape, plan) : '',
     ...takes(shape, plan).map((take) => takeWgsl(take, plan.launch.threads)),
-    ...products(plan).map((product) => productWgsl(product, plan, subgroup)),
+    ...products(plan, attention).map((product) => productWgsl(product, plan, subgroup)),
     wgsl,
   ];
 }
@@ -210,7 +253,9 @@ function takes(shape: StepShape, plan: StepPlan): Take[] {
 const LOAD_NEXT = 'if (layer + 1u < bound.n_layers) { load_qkv(layer + 1u); }';
 
 /** The products, as step.wgsl calls them. */
-function products({ products: { qkv, o, gateUp, down }, early }: StepPlan): Product[] {
+function products({ products: { qkv, o, gateUp, down }, early }: StepPlan, attention: StepAttention): Product[] {
+  // Lanes have no registers left for weights of o.
+  const earlyO = early && attention === 'tiles';
   return [
     {
       name: 'qkv',
@@ -222,7 +267,7 @@ function products({ products: { qkv, o, gateUp, down }, early }: StepPlan): Prod
       normed: true,
       emit: { rows: 'emit_qkv' },
       early,
-      ahead: `load_tile(layer); ${early ? 'load_o(layer);' : ''}`,
+      ahead: `load_tile(layer); ${earlyO ? 'load_o(layer);' : ''}`,
     },
     {
       name: 'o',
@@ -233,7 +278,7 @@ function products({ products: { qkv, o, gateUp, down }, early }: StepPlan): Prod
       take: 'take_a',
       normed: false,
       emit: { rows: 'emit_o' },
-      early,
+      early: earlyO,
       ahead: early ? 'load_gate_up(layer);' : '',
     },
     {

@@ -1,5 +1,6 @@
 // The plan of a fused step: which rows, blocks and words each workgroup has. Pure arithmetic on the shape.
 
+import { laneVectors, planLanes } from '../../shared/lanes';
 import { type Reason, why } from '../../shared/why';
 import { BLOCK, type IntegerFormat } from '../linear/weight_format';
 
@@ -51,6 +52,12 @@ export interface StepLaunch {
   /** Threads of each. */
   threads: number;
 }
+
+/**
+ * Attention within the step. `tiles`: all threads score a tile of keys, then add its values, barriers between. `lanes`:
+ * each subgroup has keys of its own, which costs more to merge: faster over many keys.
+ */
+export type StepAttention = 'tiles' | 'lanes';
 
 /** Values of a block of activations. */
 export const X_BLOCK = 16;
@@ -116,7 +123,7 @@ export interface StepPlan {
   /** First words of the regions. */
   words: Readonly<Record<'x' | 'qkv' | 'parts' | 'a' | 'x2' | 'h', number>>;
   nWords: number;
-  workgroupBytes: number;
+  workgroupBytes: Readonly<Record<StepAttention, number>>;
 }
 
 /** Entries between planes of x for rows of `blocks` blocks of 32: neighboring planes begin in different banks. */
@@ -188,7 +195,8 @@ export function planStep(shape: StepShape, launch: StepLaunch, subgroup: number)
   ];
   const busyGroups = Math.ceil(Math.max(...owners));
   const planned = { busyGroups, early, launch, splits, ownHidden, ownA, ownH, keyLanes, products, words, nWords };
-  return { ...planned, workgroupBytes: workgroupBytes(shape, planned, subgroup) };
+  const memory = (attention: StepAttention) => workgroupBytes(shape, planned, subgroup, attention);
+  return { ...planned, workgroupBytes: { tiles: memory('tiles'), lanes: memory('lanes') } };
 }
 
 /** True if all loads of a product fit the registers at once. */
@@ -256,7 +264,12 @@ export function xWords(shape: StepShape, { launch, keyLanes }: Pick<StepPlan, 'l
 }
 
 /** Bytes of what the pieces of shaders/step declare, as WebGPU counts them: each rounded up to 16. */
-function workgroupBytes(shape: StepShape, plan: Omit<StepPlan, 'workgroupBytes'>, subgroup: number): number {
+function workgroupBytes(
+  shape: StepShape,
+  plan: Omit<StepPlan, 'workgroupBytes'>,
+  subgroup: number,
+  attention: StepAttention,
+): number {
   const { nHeads, nKvHeads, headDim, kvType } = shape;
   const { launch, splits, keyLanes, ownA, ownHidden, ownH } = plan;
   const group = nHeads / nKvHeads;
@@ -268,10 +281,14 @@ function workgroupBytes(shape: StepShape, plan: Omit<StepPlan, 'workgroupBytes'>
     (group + 2) * headDim, // heads
     group * headDim, // q_heads
     2 * headDim, // fresh, of q8 a quarter with its scales
-    kvType === 'q8' ? launch.threads / keyLanes : 0, // tile_scales
     group + 1, // head_rstd
-    (group * launch.threads) / keyLanes, // scores
-    4 * group, // state
+    ...(attention === 'tiles'
+      ? [
+          kvType === 'q8' ? launch.threads / keyLanes : 0, // tile_scales
+          (group * launch.threads) / keyLanes, // scores
+          4 * group, // state
+        ]
+      : [4 * laneVectors(shape, planLanes(shape, subgroup), Math.ceil(group / 4), launch.threads / subgroup)]),
     (ownA / X_BLOCK) * splits * (X_BLOCK + 2), // merged
     mostRowParts(plan, subgroup),
     1, // lost
@@ -301,9 +318,18 @@ export function refusal(shape: StepShape, launch: StepLaunch, subgroup: number, 
   if ((group * headDim) / 4 > threads) {
     return why`${group} query heads of ${headDim} values share a KV head, more than ${threads} threads hold`;
   }
-  const { workgroupBytes } = planStep(shape, launch, subgroup);
-  if (workgroupBytes > mostBytes) {
-    return why`${workgroupBytes} bytes of workgroup memory exceed the ${mostBytes} of this GPU`;
+  const { tiles } = planStep(shape, launch, subgroup).workgroupBytes;
+  if (tiles > mostBytes) {
+    return why`${tiles} bytes of workgroup memory exceed the ${mostBytes} of this GPU`;
   }
   return null;
+}
+
+/**
+ * True if a step that runs here may attend by lanes, too. Keys in signed bytes stay in tiles: by lanes an H100 made NaN
+ * of them.
+ */
+export function mayAttendByLanes(shape: StepShape, launch: StepLaunch, subgroup: number, limits: StepLimits): boolean {
+  if (shape.kvType === 'q8') return false;
+  return planStep(shape, launch, subgroup).workgroupBytes.lanes <= limits.maxComputeWorkgroupStorageSize;
 }

@@ -7,7 +7,7 @@ import { arrived } from '../../shared/part';
 import { quoted, type Reason, why } from '../../shared/why';
 import type { LinearSources } from '../linears';
 import { fusedModel } from './fused_model';
-import type { FusedStep } from './fused_step';
+import type { FusedLayers, FusedStep } from './fused_step';
 import type { StepAsked, StepChoice, TunedStep } from './step_choice';
 
 /** A step that gives up as often as this stays off until the next load. */
@@ -20,6 +20,8 @@ const FIRST_SPINS = 4096;
 export interface StepDecision extends Omit<StepChoice, 'giveUps'> {
   /** Most polls of a wait. */
   spins: number;
+  /** The first position whose fused step attends by lanes, which are faster over many keys. */
+  lanesFrom: number;
   /** The first position that runs as a plain step, since long caches may be faster so. */
   until: number;
 }
@@ -39,7 +41,7 @@ export class DecodeStep {
     reason: Reason,
     gain: number | null = null,
   ) {
-    this.decision = { name: 'plain', reason, gain, spins: 0, until: 0 };
+    this.decision = { name: 'plain', reason, gain, spins: 0, lanesFrom: 0, until: 0 };
   }
 
   get choice(): StepChoice {
@@ -57,10 +59,12 @@ export class DecodeStep {
     this.fused?.reset(decision.spins);
   }
 
-  /** The fused step if it runs the token at `position`. */
-  at(position: number): FusedStep | null {
-    const { name, until } = this.decision;
-    return name === 'fused' && position < until && position !== this.plainAt ? this.fused : null;
+  /** The layers of a fused step if one runs the token at `position`. */
+  at(position: number): FusedLayers | null {
+    const { fused, plainAt } = this;
+    const { name, lanesFrom, until } = this.decision;
+    if (!fused || name !== 'fused' || position >= until || position === plainAt) return null;
+    return position < lanesFrom ? fused.tiles : (fused.lanes ?? fused.tiles);
   }
 
   /**
@@ -68,7 +72,7 @@ export class DecodeStep {
    * fused step runs.
    */
   gaveUp(position: number): string | null {
-    const { name, spins, gain, until } = this.decision;
+    const { name, spins, gain, lanesFrom, until } = this.decision;
     if (name === 'plain') return null;
     this.giveUps++;
     this.plainAt = position;
@@ -76,7 +80,7 @@ export class DecodeStep {
     const what = `A fused decode step gave up waiting at position ${position}, and ran again as a plain step`;
     if (this.giveUps < MOST_GIVE_UPS) return `${what} (${this.giveUps} of ${MOST_GIVE_UPS} before it is turned off).`;
     const reason = why`the fused step gave up ${this.giveUps} times`;
-    this.decision = { name: 'plain', reason, gain, spins, until };
+    this.decision = { name: 'plain', reason, gain, spins, lanesFrom, until };
     return `${what}. It has done so ${this.giveUps} times, and stays off until the next load.`;
   }
 }
@@ -118,6 +122,7 @@ export async function createDecodeStep(
         reason: why`asked for by name`,
         gain: null,
         spins: FIRST_SPINS,
+        lanesFrom: Number.POSITIVE_INFINITY,
         until: Number.POSITIVE_INFINITY,
       });
     }

@@ -8,6 +8,8 @@ import { phaseCuts, rangeWords, Step, type StepCut, type StepTest, wholeCut } fr
 import {
   HEADER_WORDS,
   layerParams,
+  mayAttendByLanes,
+  type StepAttention,
   type StepLaunch,
   type StepProduct,
   type StepShape,
@@ -26,18 +28,38 @@ interface Range {
   firstLayer: number;
   nLayers: number;
   params: GPUBuffer;
-  groups: readonly GPUBindGroup[];
+  groups: Readonly<Record<StepAttention, readonly GPUBindGroup[]>>;
 }
 
+/** All layers of one token: x of the embedding to x of the last layer. */
+export interface FusedLayers {
+  record(list: CommandList): void;
+}
+
+/** Contexts from this many tokens on have keys enough for lanes. */
+const LANES_CONTEXT = 2048;
+
 export class FusedStep {
+  /** Attention in tiles, for short caches; and by lanes, for long ones, where the context is long enough. */
+  readonly tiles: FusedLayers;
+  readonly lanes: FusedLayers | null;
+
   private constructor(
     private readonly sources: Omit<LinearSources, 'tuned'>,
-    private readonly step: Step,
+    private readonly steps: { tiles: Step; lanes: Step | null },
     /** Words that workgroups hand over, behind the status, the epoch and the limit of a wait. */
     readonly words: GPUBuffer,
     private readonly ranges: readonly Range[],
     private readonly shape: StepShape,
-  ) {}
+  ) {
+    const layers = (attention: StepAttention, step: Step): FusedLayers => ({
+      record: (list) => {
+        for (const { groups } of ranges) for (const group of groups[attention]) step.record(list, group);
+      },
+    });
+    this.tiles = layers('tiles', steps.tiles);
+    this.lanes = steps.lanes && layers('lanes', steps.lanes);
+  }
 
   /** Compiles the step and allocates its buffers. `start` follows when the weights are there. */
   static async create(
@@ -47,10 +69,16 @@ export class FusedStep {
     test: StepTest = {},
   ): Promise<FusedStep> {
     const { gpu, weights, kvCache, buffers } = sources;
-    const step = await Step.create(gpu, shape, launch, test);
+    const withLanes = test.lanes ?? shape.contextLength >= LANES_CONTEXT;
+    const [tiles, lanes] = await Promise.all([
+      Step.create(gpu, shape, launch, 'tiles', test),
+      withLanes && mayAttendByLanes(shape, launch, gpu.can.subgroupMinSize, gpu.limits)
+        ? Step.create(gpu, shape, launch, 'lanes', test)
+        : null,
+    ]);
     const make = (label: string, bytes: number, usage: GPUBufferUsageFlags) =>
       gpu.createBuffer(`step.${label}`, bytes, usage | GPU_COPY_DST | GPU_COPY_SRC);
-    const words = make('words', 4 * step.plan.nWords, GPU_STORAGE);
+    const words = make('words', 4 * tiles.plan.nWords, GPU_STORAGE);
     const entry = (layer: number) => layerEntry(weights.layers[layer], kinds[layer]);
     const ranges = weights.arenas.flatMap((weightArena) =>
       kvCache.arenas.flatMap((kv): Range[] => {
@@ -64,17 +92,23 @@ export class FusedStep {
         const [k, v] = [kv.k, kv.v].map((buffer) => ({ buffer, offset, size }));
         const { weights: planes, scales } = weightArena;
         const rope = buffers.ropes[0];
-        const bind = (cut: StepCut) => {
+        const uniform = (cut: StepCut) => {
           const data = rangeWords(cut, shape.nLayers, entries);
           const range = make(`range.${firstLayer}`, data.byteLength, GPU_UNIFORM);
           gpu.write(range, data);
-          return step.bind({ weights: planes, scales, params, rope, words, k, v, x: buffers.x, range });
+          return range;
         };
-        const cuts = test.apart ? phaseCuts(nLayers) : [wholeCut(nLayers)];
-        return [{ firstLayer, nLayers, params, groups: cuts.map(bind) }];
+        const uniforms = (test.apart ? phaseCuts(nLayers) : [wholeCut(nLayers)]).map(uniform);
+        const bind = (step: Step | null) =>
+          step
+            ? uniforms.map((range) =>
+                step.bind({ weights: planes, scales, params, rope, words, k, v, x: buffers.x, range }),
+              )
+            : [];
+        return [{ firstLayer, nLayers, params, groups: { tiles: bind(tiles), lanes: bind(lanes) } }];
       }),
     );
-    return new FusedStep(sources, step, words, ranges, shape);
+    return new FusedStep(sources, { tiles, lanes }, words, ranges, shape);
   }
 
   /** Gathers the small vectors of the layers, when the weights are there. */
@@ -101,21 +135,16 @@ export class FusedStep {
 
   /** The number of dispatches of a step. */
   get dispatches(): number {
-    return this.ranges.reduce((sum, { groups }) => sum + groups.length, 0);
+    return this.ranges.reduce((sum, { groups }) => sum + groups.tiles.length, 0);
   }
 
   get launch(): StepLaunch {
-    return this.step.plan.launch;
-  }
-
-  /** Adds all layers of one token to a list: x of the embedding to x of the last layer. */
-  record(list: CommandList): void {
-    for (const { groups } of this.ranges) for (const group of groups) this.step.record(list, group);
+    return this.steps.tiles.plan.launch;
   }
 
   /** Adds a dispatch that must give up: of one workgroup, which waits for the others. */
   recordLonely(list: CommandList): void {
-    this.step.record(list, this.ranges[0].groups[0], 1);
+    this.steps.tiles.record(list, this.ranges[0].groups.tiles[0], 1);
   }
 
   /** Clears the words, the status and the epoch after a step that gave up, and sets the polls of a wait. */

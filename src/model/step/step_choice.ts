@@ -22,6 +22,8 @@ export interface TunedStep extends Omit<StepChoice, 'giveUps'> {
   threads: number;
   /** Most polls of a wait. */
   spins: number;
+  /** The first position that ran faster by lanes (StepDecision), or one past every context. */
+  lanesFrom: number;
   /** The first position that ran faster as a plain step, or one past every context. */
   until: number;
 }

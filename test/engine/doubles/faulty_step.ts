@@ -94,6 +94,13 @@ export async function faultyLlama({ step = 'fused', groups = 2, apart, fault, sp
     };
   }
   if (step === 'fused')
-    llama.decideStep({ name: 'fused', reason: 'a test', gain: null, spins, until: Number.POSITIVE_INFINITY });
+    llama.decideStep({
+      name: 'fused',
+      reason: 'a test',
+      gain: null,
+      spins,
+      lanesFrom: Number.POSITIVE_INFINITY,
+      until: Number.POSITIVE_INFINITY,
+    });
   return { gpu, llama, config, weights };
 }

@@ -239,6 +239,7 @@ function declaredBytes(code: string): number {
     const js = expression
       .replace(/\bf32\(([^)]*)\)/g, '($1)')
       .replace(/(\d)u\b/g, '$1')
+      .replace(/\bmin\(/g, 'Math.min(')
       .replace(/\bselect\(/g, '((f, t, c) => (c ? t : f))(')
       .replace(/\b[A-Z][A-Z0-9_]*\b/g, (name) => String(constants.get(name)));
     return Math.floor(Number(new Function(`return ${js}`)()));
@@ -254,6 +255,9 @@ function declaredBytes(code: string): number {
     'vec2<u32>': 8,
     'vec3<f32>': 16,
     'vec4<f32>': 16,
+    'vec4<u32>': 16,
+    Heads: 16,
+    SoftmaxHeads: 32,
   };
   let total = 0;
   for (const [, type] of code.matchAll(/var<workgroup> \w+: ([^;]*);/g)) {
@@ -266,9 +270,11 @@ function declaredBytes(code: string): number {
 
 test.each(PLANS)('workgroup memory is what the shader declares: $name', async ({ shape, plan, subgroup }) => {
   const { gpu, shaders } = await recordingGpu({ subgroupSize: subgroup, immediates: true });
-  await Step.create(gpu, shape, plan.launch);
-  expect(shaders).toHaveLength(1);
-  expect(plan.workgroupBytes).toBe(declaredBytes(shaders[0].code));
+  for (const attention of ['tiles', 'lanes'] as const) await Step.create(gpu, shape, plan.launch, attention);
+  expect(plan.workgroupBytes).toEqual({
+    tiles: declaredBytes(shaders[0].code),
+    lanes: declaredBytes(shaders[1].code),
+  });
 });
 
 test('planes of x begin in different banks', () => {

@@ -7,7 +7,7 @@ import { loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
 import type { Gpu } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
 import type { StepTest } from '../../../src/kernels/step/step';
-import type { StepLaunch } from '../../../src/kernels/step/step_plan';
+import type { StepAttention, StepLaunch } from '../../../src/kernels/step/step_plan';
 import { createBuffers, PREFILL_CHUNK } from '../../../src/model/buffers';
 import type { ModelConfig } from '../../../src/model/config/config';
 import { readConfig } from '../../../src/model/config/read';
@@ -15,7 +15,7 @@ import { createKvCache } from '../../../src/model/kv_cache';
 import { padConfig } from '../../../src/model/padding';
 import { refusedLaunch } from '../../../src/model/step/create_fused';
 import { fusedModel } from '../../../src/model/step/fused_model';
-import { FusedStep } from '../../../src/model/step/fused_step';
+import { type FusedLayers, FusedStep } from '../../../src/model/step/fused_step';
 import { resolveTensors } from '../../../src/model/tensors';
 import { allocateWeights, type QuantizedFormat } from '../../../src/model/weights';
 import type { ModelFiles } from '../../../src/storage/model_files';
@@ -28,6 +28,8 @@ const SPINS = 1 << 20;
 export interface FusedRunOptions {
   contextLength: number;
   kvType?: KvType;
+  /** Default: `tiles`. */
+  attention?: StepAttention;
   quantize?: QuantizedFormat;
   /** Settings that the file does not have. */
   config?: Partial<ModelConfig>;
@@ -57,6 +59,7 @@ export async function fusedSources(gpu: Gpu, files: ModelFiles, options: FusedRu
 export class FusedRun {
   private constructor(
     readonly fused: FusedStep,
+    private readonly layers: FusedLayers,
     /** Sizes of the file. */
     readonly config: ModelConfig,
     readonly weights: CpuWeights,
@@ -76,7 +79,9 @@ export class FusedRun {
     if (typeof model === 'string') throw new Error(model);
     const why = refusedLaunch(model, launch, gpu);
     if (why !== null) throw new Error(why);
-    const fused = await FusedStep.create(sources, model, launch, test);
+    const fused = await FusedStep.create(sources, model, launch, { ...test, lanes: options.attention === 'lanes' });
+    const layers = fused[options.attention ?? 'tiles'];
+    if (!layers) throw new Error('no lanes here');
     await read(files);
     fused.start();
     fused.reset(SPINS);
@@ -87,14 +92,14 @@ export class FusedRun {
       const table = ropeTable(config.headDim, parameters, options.contextLength, 0, options.contextLength);
       gpu.write(buffers.ropes[i], table as Float32Array<ArrayBuffer>);
     }
-    return new FusedRun(fused, unpadded, weights, gpu, buffers.x);
+    return new FusedRun(fused, layers, unpadded, weights, gpu, buffers.x);
   }
 
   /** x after the last layer, and the number of dispatches. */
   async whole(embedding: Float32Array, position: number): Promise<{ x: Float32Array; dispatches: number }> {
-    const { gpu, fused } = this;
+    const { gpu, layers } = this;
     const list = new CommandList(gpu);
-    fused.record(list);
+    layers.record(list);
     gpu.write(this.x, Float32Array.from(embedding));
     await list.run({ position, nTokens: 1 });
     const x = new Float32Array(await gpu.read(this.x, 4 * embedding.length));
@@ -103,9 +108,9 @@ export class FusedRun {
 
   /** x after each layer of ranges of `nLayers` layers each. */
   async step(embedding: Float32Array, position: number, nLayers: readonly number[]): Promise<Float32Array[]> {
-    const { fused, gpu, x } = this;
+    const { layers, gpu, x } = this;
     const all = new CommandList(gpu);
-    fused.record(all);
+    layers.record(all);
     const commands = [...all.commands];
     const list = new CommandList(gpu);
     const take = (count: number) => list.commands.push(...commands.splice(0, count));

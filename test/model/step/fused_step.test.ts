@@ -124,6 +124,34 @@ const CASES: Record<string, Case> = {
     quantize: 'q8',
     kvType: 'q8',
   },
+  'by lanes: q4, four heads of 128 a KV head, f16 keys': {
+    model: 'bf16_group4_hd128_llama3',
+    launch: { groups: 1, threads: 128 },
+    quantize: 'q4',
+    kvType: 'f16',
+    attention: 'lanes',
+    positions: 24,
+  },
+  'by lanes: q8, eight heads a KV head, many tiles of keys in one split': {
+    model: { variant: { format: 'q8' }, shape: { ...small, heads: 8, kvHeads: 1 } },
+    launch: { groups: 1, threads: 64 },
+    attention: 'lanes',
+    positions: 24,
+  },
+  'by lanes: q8, three heads of 48 a KV head, five workgroups': {
+    model: { variant: { format: 'f32' }, shape: { ...small, hidden: 52, intermediate: 90, heads: 6, headDim: 48 } },
+    launch: { groups: 5, threads: 64 },
+    quantize: 'q8',
+    attention: 'lanes',
+    positions: 24,
+  },
+  'by lanes: norms of q and k, five workgroups': {
+    model: 'qwen3',
+    launch: { groups: 5, threads: 32 },
+    quantize: 'q8',
+    attention: 'lanes',
+    positions: 24,
+  },
   'q8, seven layers in five ranges': { ...SEVEN_LAYERS, launch: { groups: 2, threads: 32 } },
 };
 const POSITIONS = 40;

@@ -16,6 +16,7 @@ const TUNED: TunedStep = {
   groups: 4,
   threads: 64,
   spins: 4096,
+  lanesFrom: 64,
   until: 64,
 };
 

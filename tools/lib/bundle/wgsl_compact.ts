@@ -9,8 +9,8 @@ const WORD = /^[A-Za-z_]/;
 const WORDLIKE = /\w/;
 const OPERATOR = /^[-+*/%&|^<>=!]$/;
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-/** Neither a keyword nor a swizzle has a digit behind one letter. */
-const SHORT = [...'0123456789'].flatMap((digit) => LETTERS.map((letter) => letter + digit));
+/** Neither a keyword nor a swizzle has a digit behind one letter; two digits where one does not go round. */
+const SHORT = Array.from({ length: 20 }, (_, number) => LETTERS.map((letter) => `${letter}${number}`)).flat();
 const CALLABLE = ['fn', 'struct', 'alias'];
 const DECLARES = [...CALLABLE, 'const', 'var', 'override'];
 const SWIZZLE = /^([xyzw]{1,4}|[rgba]{1,4})$/;

@@ -1,8 +1,5 @@
-// Keys and values of a split as floats or halves: loads, the tile of values in workgroup memory, and those of the step.
-// Library of attention.wgsl: kv_f16 or kv_f32.
+// Keys and values of a tile as floats or halves. Library of attention_tiles: fresh_pairs.
 struct LaneOcts { octs: array<KvOct, LANE_OCTS> }
-
-var<workgroup> fresh: array<KvPair, DIM>;                  // k and v of this step, as the cache will have them
 
 fn put_value(at: u32, value: KvQuad) {
   for (var i = 0u; i < QUAD_PAIRS; i++) { x_words[at * QUAD_PAIRS + i] = kv_pairs(value, i); }
@@ -32,16 +29,6 @@ fn load_values(first: u32, key: u32) -> LaneOcts {
   var loaded: LaneOcts;
   for (var i = 0u; i < LANE_OCTS; i++) { loaded.octs[i] = v_cache[first + key * OCTS + lid % K_LANES * LANE_OCTS + i]; }
   return loaded;
-}
-
-// Pair i of the step's key, then value; and what is left to do once all are put.
-fn put_fresh(i: u32, y: vec2<f32>) { fresh[i] = kv_pair(y); }
-fn finish_fresh() {}
-
-// The key (0) or value (1) of this step.
-fn fresh_oct(kind: u32, oct: u32) -> KvOct {
-  let at = kind * DIM / 2u + 4u * oct;
-  return kv_oct_of(fresh[at], fresh[at + 1u], fresh[at + 2u], fresh[at + 3u]);
 }
 
 fn fresh_octs(kind: u32) -> LaneOcts {
