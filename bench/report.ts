@@ -29,6 +29,7 @@ export type SuiteName =
   | 'step'
   | 'sdk'
   | 'race'
+  | 'matrices'
   | 'kv';
 export type Quant = 'q4' | 'q8' | 'q4_k' | 'q5_k' | 'q6_k' | 'f16';
 
@@ -410,6 +411,24 @@ export interface RaceRow {
   refused: string | null;
 }
 
+/** One product on subgroup matrices, beside matmul_q8. */
+export interface MatricesRow {
+  name: string;
+  rows: number;
+  cols: number;
+  nTokens: number;
+  tileRows: number;
+  plain: MatricesFigures;
+  matrices: MatricesFigures;
+}
+
+interface MatricesFigures {
+  /** The largest difference from the textbook, as a share of the root of the sum of squares of the products. */
+  error: number;
+  /** Null where an edge of the tiles is checked. */
+  ms: number | null;
+}
+
 /** Two chats in turns on one cache. Times in milliseconds, medians but for the copies' means. */
 export interface KvFigures {
   /** Of one parked chat. */
@@ -477,9 +496,12 @@ export type BenchResult =
       rows: QualityRow[];
       /** Keys and values in signed bytes against f16, where they were asked for. */
       kvRows: QualityRow[];
+      /** Whole texts on subgroup matrices against f32, where they are granted. */
+      matrixRows: QualityRow[];
     }
   | { suite: 'sdk'; model: string; sameText: boolean; rows: SdkRow[] }
   | { suite: 'race'; version: string; shaders: string; quant: Quant; rows: RaceRow[] }
+  | { suite: 'matrices'; fault: string | null; rows: MatricesRow[] }
   | { suite: 'kv'; quant: Quant; kv: KvType; rows: KvRow[] }
   | { suite: 'tune'; kv: KvType; roofline: Roofline; tables: TuneTable[] };
 

@@ -2,7 +2,7 @@
 // keys and values in signed bytes cost, on stories that they tell with f16.
 
 import { InvalidRequestError } from '../../src/errors';
-import type { ActivationType } from '../../src/model/arithmetic';
+import type { ActivationType, Arithmetic } from '../../src/model/arithmetic';
 import { readConfig } from '../../src/model/config/read';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { checkStep, type StepChoice } from '../../src/model/step/step_choice';
@@ -13,7 +13,7 @@ import { createTokenizer } from '../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import { findChatTemplate } from '../../src/text/template/find_template';
 import { decideStep } from '../../src/tune/step';
-import { compareSpeakers, type Speaker, type Story, speakerOf } from '../../test/engine/quality/quality';
+import { compareSpeakers, rereaderOf, type Speaker, type Story, speakerOf } from '../../test/engine/quality/quality';
 import { modelAsF32 } from '../../test/engine/quality/quality_tensors';
 import requests from '../../test/fixtures/storyteller/greedy.json';
 import type { BenchResult, QualityRow } from '../report';
@@ -23,19 +23,22 @@ const FORMATS: readonly QuantizedFormat[] = ['q8', 'q4'];
 const QUICK_STORIES = 2;
 
 export async function qualitySuite(bench: Bench): Promise<BenchResult> {
-  const { request, signal } = bench;
+  const { gpu, request, signal } = bench;
   const files = await openModel(new URL(request.model, location.href).href, { signal });
   const rows = await measureRows(bench, files, ofActivations(bench));
+  const matrixRows = gpu.can.matrices ? await measureRows(bench, files, ofMatrices(bench), ['q4']) : [];
   const kvRows = request.kv === 'q8' ? await measureRows(bench, files, OF_KV) : [];
-  return { suite: 'quality', model: files.name, kv: request.kv, tokens: request.tokens, rows, kvRows };
+  return { suite: 'quality', model: files.name, kv: request.kv, tokens: request.tokens, rows, kvRows, matrixRows };
 }
 
-type Compared = Pick<LlamaOptions, 'kvType' | 'step'> & { activations: ActivationType };
+type Compared = Pick<LlamaOptions, 'kvType' | 'step' | 'matricesFrom'> & { activations: ActivationType | Arithmetic };
 
 /** What tells the stories, and what follows them. */
 interface Pair {
   reference: Compared;
   measured: Compared;
+  /** The measured model reads the whole text again for each token. */
+  again?: boolean;
 }
 
 const ofActivations = ({ request: { kv: kvType, step } }: Bench): Pair => ({
@@ -43,14 +46,21 @@ const ofActivations = ({ request: { kv: kvType, step } }: Bench): Pair => ({
   measured: { kvType, activations: 'q8', step },
 });
 
+/** Passes of any length on subgroup matrices, and the head in f32. */
+const ofMatrices = ({ request: { kv: kvType } }: Bench): Pair => ({
+  reference: { kvType, activations: 'f32' },
+  measured: { kvType, activations: { decode: 'f32', prefill: 'q8' }, matricesFrom: 1 },
+  again: true,
+});
+
 const OF_KV: Pair = {
   reference: { kvType: 'f16', activations: 'f32' },
   measured: { kvType: 'q8', activations: 'f32' },
 };
 
-async function measureRows(bench: Bench, files: Files, pair: Pair): Promise<QualityRow[]> {
+async function measureRows(bench: Bench, files: Files, pair: Pair, formats = FORMATS): Promise<QualityRow[]> {
   const rows: QualityRow[] = [];
-  for (const weights of FORMATS) {
+  for (const weights of formats) {
     if (bench.stopped) break;
     bench.say({ text: `${weights} weights: loading` });
     rows.push(await measureRow(bench, files, weights, pair));
@@ -91,14 +101,14 @@ async function openSpeakers(
   format: QuantizedFormat,
   stories: readonly Story[],
   pair: Pair,
-): Promise<Record<keyof Pair, Speaker> & { step: StepChoice }> {
+): Promise<Record<'reference' | 'measured', Speaker> & { step: StepChoice }> {
   const config = readConfig(files);
   const { weights, read } = await allocateWeights(gpu, modelAsF32(resolveTensors(files, config)), config, format);
   const contextLength = Math.max(...stories.map(({ prompt, maxTokens }) => prompt.length + maxTokens));
   const open = async ({ activations, ...compared }: Compared) => {
     const options = { contextLength, attention: 'auto', activations, ...compared } as const;
     const llama = await Llama.create(gpu, config, weights, options);
-    if (llama.activations !== activations) {
+    if (typeof activations === 'string' && llama.activations !== activations) {
       throw new InvalidRequestError(`Activations ${activations} cannot run here: it is ${llama.activations}.`);
     }
     return llama;
@@ -110,7 +120,10 @@ async function openSpeakers(
   const decision = await decideStep(gpu, measured.stepped, step === 'fused');
   if (decision) measured.decideStep(decision);
   checkStep(step, measured.step);
-  return { reference: speakerOf(reference), measured: speakerOf(measured), step: measured.step };
+  const { matrices } = measured;
+  if (pair.again && !matrices?.used) throw new InvalidRequestError(`No subgroup matrices: ${matrices?.reason}.`);
+  const speaker = (pair.again ? rereaderOf : speakerOf)(measured);
+  return { reference: speakerOf(reference), measured: speaker, step: measured.step };
 }
 
 /** A request each, with a seed of its own. */

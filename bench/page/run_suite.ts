@@ -7,6 +7,7 @@ import { baselineSuite } from './baseline';
 import { type AskNeighbor, Bench } from './bench';
 import { decodeSuite } from './decode';
 import { kvSuite } from './kv';
+import { matricesSuite } from './matrices';
 import { prefillSuite } from './prefill';
 import { qualitySuite } from './quality';
 import { raceSuite } from './race';
@@ -67,6 +68,8 @@ async function suite(bench: Bench): Promise<BenchResult> {
       return stepSuite(bench);
     case 'race':
       return raceSuite(bench);
+    case 'matrices':
+      return matricesSuite(bench);
     case 'kv':
       return kvSuite(bench);
     case 'sdk':

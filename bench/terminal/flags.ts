@@ -24,7 +24,7 @@ const SHAPE_NAMES = Object.keys(MODELS) as ShapeName[];
 const STANDARD_SHAPES: ShapeName[] = ['storyteller', 'llama-3.2-1b', 'llama-3.1-8b'];
 
 /** Suites of synthetic weights. */
-const MADE_UP: readonly SuiteName[] = ['decode', 'prefill', 'step', 'race', 'kv'];
+const MADE_UP: readonly SuiteName[] = ['decode', 'prefill', 'step', 'race', 'matrices', 'kv'];
 
 const COMMON = {
   json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },
@@ -153,6 +153,13 @@ const SUITES = {
       rounds: { kind: 'whole', value: 'N', help: 'races, one after another (default 3)' },
     },
   },
+  matrices: {
+    help: 'products on subgroup matrices against the textbook, then their times beside those of matmul_q8',
+    flags: {
+      shape: { ...SHAPE, help: 'model shape; may be given again (default llama-3.2-1b and llama-3.1-8b)' },
+      lengths: { kind: 'text', value: 'LIST', help: 'tokens of a pass (default 257,512)' },
+    },
+  },
   kv: {
     help: 'two chats in turns on one cache: bytes and copies of a parked one, and the first token of one that comes back',
     flags: {
@@ -220,7 +227,7 @@ function readSuite(name: string | undefined): SuiteName {
 function standardShapes(suite: SuiteName, quick: boolean): ShapeName[] {
   if (quick) return ['tiny'];
   if (suite === 'tune') return ['llama-3.1-8b'];
-  if (suite === 'race') return ['llama-3.2-1b', 'llama-3.1-8b'];
+  if (suite === 'race' || suite === 'matrices') return ['llama-3.2-1b', 'llama-3.1-8b'];
   return MADE_UP.includes(suite) ? ['llama-3.2-1b'] : STANDARD_SHAPES;
 }
 

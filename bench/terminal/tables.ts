@@ -4,6 +4,7 @@ import type { AttentionRow, BaselineResult, BenchReport, QualityRow, Roofline, R
 import { decodeTables, prefillTables } from './decode_tables';
 import { figure, grid, parameterText } from './grid';
 import { kvTable } from './kv_table';
+import { matricesTable } from './matrices_table';
 import { raceTable } from './race_table';
 import { sdkTable } from './sdk_table';
 import { stepTables } from './step_tables';
@@ -68,10 +69,15 @@ function baselineTable({ rows, lowerBy, sameIds, model, aloneShape, aloneKvLen }
   return lines.join('\n');
 }
 
-function qualityTables({ model, kv, tokens, rows, kvRows }: Extract<BenchReport, { suite: 'quality' }>): string[] {
+function qualityTables(report: Extract<BenchReport, { suite: 'quality' }>): string[] {
+  const { model, kv, tokens, rows, kvRows, matrixRows } = report;
   const stories = `stories of at most ${tokens} tokens, drawn in`;
   const title = `${model}, KV ${kv}; ${stories} f32 at temperature 1, and followed on q8 activations`;
   const tables = [`${title}\n${qualityTable('f32', rows)}`];
+  if (matrixRows.length > 0) {
+    const ofMatrices = `${model}, KV ${kv}; ${stories} f32 at temperature 1, and each text once more on subgroup matrices`;
+    tables.push(`${ofMatrices}\n${qualityTable('f32', matrixRows)}`);
+  }
   if (kvRows.length === 0) return tables;
   const ofKv = `${model}, f32 activations; ${stories} KV f16 at temperature 1, and followed on KV q8`;
   return [...tables, `${ofKv}\n${qualityTable('f16', kvRows)}`];
@@ -164,6 +170,8 @@ function suiteTables(report: BenchReport): string[] {
       return stepTables(report);
     case 'race':
       return [raceTable(report)];
+    case 'matrices':
+      return [matricesTable(report)];
     case 'kv':
       return [kvTable(report)];
     case 'sdk':

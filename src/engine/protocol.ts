@@ -4,7 +4,7 @@
 import type { AttentionName } from '../attention/attention';
 import type { Automaton } from '../grammar/automaton';
 import type { Constraint } from '../grammar/constraint';
-import type { Arithmetic } from '../model/arithmetic';
+import type { Arithmetic, MatrixChoice } from '../model/arithmetic';
 import type { StepChoice } from '../model/step/step_choice';
 import type { CachedModel } from '../storage/cache/cached_models';
 import type { AnswerForm } from '../text/answer/answer_form';
@@ -101,6 +101,8 @@ export interface ArithmeticChoice extends Arithmetic {
   reason: string;
   /** The figures of the race, or null without one. */
   race: Race | null;
+  /** Whether long passes multiply on subgroup matrices, and why. Absent where the browser grants none. */
+  matrices?: MatrixChoice;
 }
 
 /** One candidate of a tuning. Its `pass` is `prefill` or `decode` for attention, `product` for a matrix product. */

@@ -3,7 +3,7 @@
 
 import { DeviceLostError, GpuMemoryError, GpuProgramError, VivaceError, WebGpuUnavailableError } from '../errors';
 import { type Bindable, rangeOf, storedBytes } from './buffer_range';
-import { type CapabilityName, capabilities, type GpuCapabilities, wantedLimits } from './limits';
+import { type CapabilityName, capabilities, type GpuCapabilities, MATRIX_FEATURE, wantedLimits } from './limits';
 
 /** WebGPU calls since the device was made. The metrics of a run are differences of these. */
 export interface GpuCounters {
@@ -147,6 +147,7 @@ export class Gpu {
     const requiredFeatures: GPUFeatureName[] = [];
     if (can.subgroupMinSize > 0) requiredFeatures.push('subgroups');
     if (can.timestamps) requiredFeatures.push('timestamp-query');
+    if (can.matrices) requiredFeatures.push(MATRIX_FEATURE as GPUFeatureName);
     const device = await granted(
       adapter.requestDevice({ label: 'vivace', requiredFeatures, requiredLimits: wantedLimits(adapter.limits) }),
     );

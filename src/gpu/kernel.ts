@@ -24,6 +24,8 @@ export interface KernelSource {
   entryPoint?: string;
   /** True if the source uses subgroup operations. */
   subgroups?: boolean;
+  /** True if the source multiplies subgroup matrices. */
+  matrices?: boolean;
 }
 
 /** The only numbers that change from step to step (`Step` in the shaders). */
@@ -77,8 +79,10 @@ function literal(value: Constant): string {
 function assemble(gpu: Gpu, source: KernelSource): string {
   const directives = [
     source.subgroups ? 'enable subgroups;' : '',
+    source.matrices ? 'enable chromium_experimental_subgroup_matrix;' : '',
     gpu.can.immediates ? 'requires immediate_address_space;' : '',
     source.subgroups ? 'diagnostic(off, subgroup_uniformity);' : '',
+    source.matrices ? 'diagnostic(off, chromium.subgroup_matrix_uniformity);' : '',
   ];
   const step = gpu.can.immediates ? STEP_IMMEDIATE : STEP_UNIFORM;
   return [...directives.filter(Boolean), step, constantLines(source.constants), ...source.wgsl].join('\n');

@@ -22,9 +22,14 @@ export interface GpuCapabilities {
   immediates: boolean;
   /** The GPU's clock at both ends of a pass. */
   timestamps: boolean;
+  /** Subgroups multiply matrices of signed bytes, 16 x 32 by 32 x 16. Browsers grant it behind a flag. */
+  matrices: boolean;
 }
 
-export type CapabilityName = 'subgroups' | 'immediates' | 'timestamps';
+/** The feature that `matrices` needs. */
+export const MATRIX_FEATURE = 'chromium-experimental-subgroup-matrix';
+
+export type CapabilityName = 'subgroups' | 'immediates' | 'timestamps' | 'matrices';
 
 type Limits = Record<string, number | undefined>;
 
@@ -49,6 +54,20 @@ export function capabilities(
   return {
     subgroupMinSize: has('subgroups', adapter.features.has('subgroups')) ? (adapter.info.subgroupMinSize ?? 4) : 0,
     timestamps: has('timestamps', adapter.features.has('timestamp-query')),
+    matrices: has('matrices', !without.includes('subgroups') && multipliesBytes(adapter)),
     immediates: has('immediates', languageFeatures.has('immediate_address_space') && immediateBytes >= STEP_BYTES),
   };
 }
+
+/** A shader counts its threads by the size of their subgroups, which has to be known. */
+function multipliesBytes({ features, info }: GPUAdapter): boolean {
+  const { subgroupMinSize: least, subgroupMaxSize: most } = info;
+  const { subgroupMatrixConfigs: configs = [] } = info as { subgroupMatrixConfigs?: Iterable<MatrixConfig> };
+  const multiplies = [...configs].some(
+    ({ componentType, M, N, K }) => `${componentType} ${M} ${N} ${K}` === 'i8 16 16 32',
+  );
+  return features.has(MATRIX_FEATURE) && least === 32 && most === 32 && multiplies;
+}
+
+/** A product of matrices, (M, K) by (K, N), that the adapter lists in its info. */
+type MatrixConfig = Record<'M' | 'N' | 'K', number> & { componentType: string };

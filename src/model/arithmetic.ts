@@ -13,3 +13,10 @@ export function arithmeticOf(asked: 'auto' | ActivationType | Arithmetic): Arith
   const type = asked === 'f32' ? 'f32' : 'q8';
   return { decode: type, prefill: type };
 }
+
+/** What long passes multiply on. */
+export interface MatrixChoice {
+  /** True where matrices of q4 are multiplied on subgroup matrices. */
+  used: boolean;
+  reason: string;
+}

@@ -2,7 +2,7 @@
 
 import type { AttentionShape } from '../attention/attention';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
-import { xqBytes } from '../kernels/elementwise/quantize_activations';
+import { wideBytes, xqBytes } from '../kernels/elementwise/quantize_activations';
 import { logitsBytes, maximaBytes } from '../kernels/sampling/maxima';
 import { seenBytes } from '../kernels/sampling/penalties';
 import { partsBytes } from '../kernels/sampling/sample';
@@ -25,7 +25,7 @@ export interface Buffers {
   attn: GPUBuffer; // (pass_tokens, n_heads, head_dim)
   h: GPUBuffer; // (pass_tokens, intermediate_size)
   y: GPUBuffer; // (pass_tokens, rows of the widest linear that is stored before its norm or scales), empty without any
-  xq: GPUBuffer; // (pass_tokens, columns of the widest linear) in signed bytes, and their scales
+  xq: GPUBuffer; // (pass_tokens, columns of the widest linear) in signed bytes or in 16 bits, and their scales
   logits: GPUBuffer; // (vocab_size)
   maxima: GPUBuffer; // (ceil(vocab_size / 32)), the largest key of every 32 logits
   tokens: GPUBuffer; // (context_length + 1), the id at each position
@@ -61,7 +61,7 @@ export function createBuffers(
     attn: storage('attn', rows * qSize),
     h: storage('h', rows * config.intermediateSize),
     y: storage('y', rows * stored),
-    xq: storage('xq', xqBytes(rows, widest) / 4),
+    xq: storage('xq', (gpu.can.matrices ? wideBytes : xqBytes)(rows, widest) / 4),
     logits: storage('logits', logitsBytes(config.vocabSize) / 4),
     maxima: storage('maxima', maximaBytes(config.vocabSize) / 4),
     tokens: storage('tokens', contextLength + 1),

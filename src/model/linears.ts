@@ -23,7 +23,7 @@ import type { MatvecInput } from '../kernels/linear/matvec';
 import { fitsMatvec } from '../kernels/linear/matvec_plan';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import { formatRuns, type WeightRun } from '../kernels/linear/weight_format';
-import { type ActivationType, type Arithmetic, arithmeticOf } from './arithmetic';
+import { type ActivationType, type Arithmetic, arithmeticOf, type MatrixChoice } from './arithmetic';
 import type { Buffers } from './buffers';
 import type { KvCache } from './kv_cache';
 import type { PaddedConfig } from './padding';
@@ -50,8 +50,29 @@ export interface LinearSources {
   kvCache: KvCache;
   weights: ModelWeights;
   activations: Arithmetic;
+  /** The passes that multiply on subgroup matrices, where they do. */
+  matrices?: LongPasses | null;
   /** The parameters that a tuner found. */
   tuned: ProductProfile | null;
+}
+
+/** A linear of many tokens on quantized activations. */
+export interface LongLinear {
+  weights: LinearWeights;
+  runs: readonly { run: WeightRun; shape: LinearShape }[];
+  epilogue: Epilogue;
+  from: GPUBuffer;
+  /** (n_tokens, cols) in 16 bits. */
+  xq: GPUBuffer;
+  /** The buffers of the epilogue. */
+  own: readonly Bindable[];
+}
+
+/** Another way for long passes (matrices.ts). */
+export interface LongPasses {
+  readonly choice: MatrixChoice;
+  /** `plain` for short passes and the same linear the other way for long ones; null where a run does not fit. */
+  besides(plain: Operation, linear: LongLinear): Promise<Operation | null>;
 }
 
 /** The activations of a linear. */
@@ -193,7 +214,7 @@ export class LinearBuilder {
     { from, as, parts }: Source,
     ...to: readonly Bindable[]
   ): Promise<Operation> {
-    const { gpu, tuned, buffers, attentionShape } = this.sources;
+    const { gpu, tuned, buffers, attentionShape, matrices } = this.sources;
     const epilogue = parts ? withConstants(given, { HEAD_DIM: attentionShape.headDim }) : given;
     const own = parts ? [...to, parts.ml, parts.splits] : to;
     const runs = formatRuns(weights.matrix).map((run) => {
@@ -210,7 +231,9 @@ export class LinearBuilder {
     });
     const quantizes = pass === 'prefill' && runs.some(({ input }) => input === 'q8');
     const quantize = quantizes ? [this.quantize(weights, from)] : [];
-    return sequence(await Promise.all([...quantize, ...linears]));
+    const plain = sequence(await Promise.all([...quantize, ...linears]));
+    const linear = { weights, runs, epilogue, from, xq: buffers.xq, own };
+    return (quantizes && (await matrices?.besides(plain, linear))) || plain;
   }
 
   /** Writes the activations of a linear of many tokens to xq. */

@@ -19,13 +19,13 @@ import type { StepLaunch } from '../kernels/step/step_plan';
 import { packBiases, packSampling, type SamplingParams } from '../sampling/sampling';
 import type { TokenBytes } from '../sampling/token_bytes';
 import { arrived } from '../shared/part';
-import { type ActivationType, type Arithmetic, arithmeticOf } from './arithmetic';
+import { type ActivationType, type Arithmetic, arithmeticOf, type MatrixChoice } from './arithmetic';
 import { PREFILL_CHUNK } from './buffers';
 import { type ModelConfig, vectorsOf } from './config/config';
 import { KvBranches } from './kv_branches';
 import type { KvPieces } from './kv_pieces';
 import { type Layer, Layers } from './layers';
-import type { LinearSources, Operation } from './linears';
+import type { LinearSources, LongPasses, Operation } from './linears';
 import { allocateMemory, type ContextOptions, type ModelMemory, shapeOf } from './memory';
 import { allFinite, firstNotFinite, type Stage } from './not_finite';
 import { padConfig } from './padding';
@@ -49,6 +49,8 @@ export interface LlamaOptions extends ContextOptions {
   productProfile?: ProductProfile;
   /** `q8` and `auto`: activations in signed bytes wherever a matrix has integers. Default f32, which is exact. */
   activations?: 'auto' | ActivationType | Arithmetic;
+  /** The fewest tokens of a pass on subgroup matrices, where they are granted; infinity for none. */
+  matricesFrom?: number;
   /** Default plain. */
   step?: StepAsked;
   /** Workgroups and threads of a fused step. Default: those of `tunedStep`, else measured here. */
@@ -138,7 +140,8 @@ export class Llama {
     const { buffers, kvCache } = options.memory ?? (await allocateMemory(gpu, unpadded, weights, options));
     const activations = arithmeticOf(options.activations ?? 'f32');
     const attentionShape = shapeOf(config, options);
-    const sources = { gpu, config, attentionShape, buffers, kvCache, weights, activations } as const;
+    const matrices = gpu.can.matrices ? await matrixPasses(gpu, activations, options.matricesFrom) : null;
+    const sources = { gpu, config, attentionShape, buffers, kvCache, weights, activations, matrices } as const;
     const { pooling } = config.embedding;
     const [layers, embed, pool, step] = await Promise.all([
       Layers.create({ ...sources, tuned }, { forced: options.attention, profile: options.profile }),
@@ -255,6 +258,11 @@ export class Llama {
   /** The same for each kind of pass. */
   get arithmetic(): Arithmetic {
     return this.layers.arithmetic;
+  }
+
+  /** Whether long passes multiply on subgroup matrices, and why; nothing where the browser grants none. */
+  get matrices(): MatrixChoice | undefined {
+    return this.parts.sources.matrices?.choice;
   }
 
   /** The kind of decode step, with its reason. */
@@ -423,4 +431,9 @@ export class Llama {
     this.tuned = tuned;
     this.lists.clear();
   }
+}
+
+async function matrixPasses(gpu: Gpu, arithmetic: Arithmetic, from?: number): Promise<LongPasses> {
+  const { MatrixPasses } = await arrived(import('./matrices'));
+  return MatrixPasses.create(gpu, arithmetic, from);
 }

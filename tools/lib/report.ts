@@ -3,7 +3,7 @@
 
 import { arithmeticText } from '../../src/engine/arithmetic_text';
 import type { RunReport } from '../../src/engine/engine';
-import type { RunMetrics, TbtSummary, TokenLogprob } from '../../src/engine/protocol';
+import type { EngineInfo, RunMetrics, TbtSummary, TokenLogprob } from '../../src/engine/protocol';
 import { stepText } from '../../src/engine/step_text';
 import type { Run } from '../page/generate';
 
@@ -66,10 +66,16 @@ export function table({ info, done, report }: Run): string {
     `${counted(usage.promptTokens, 'prompt token')}, ${counted(report.ids.length, 'token')} generated${thinking}, ended by ${done.finishReason}`,
     `${info.model.name} on ${info.backend}${info.adapter ? ` (${info.adapter})` : ''}, KV ${info.kvCache}, activations ${arithmeticText(info)}`,
     ...(info.arithmetic ? [`arithmetic: ${info.arithmetic.cause} (${info.arithmetic.reason})`] : []),
+    matricesLine(info.arithmetic?.matrices),
     `attention: prefill ${attention.prefill}, decode ${attention.decode} (${attention.reason})`,
     `step: ${stepText(step)} (${step.reason})`,
     costLine(metrics),
     ...report.warnings.map(({ code, message }) => `warning ${code}: ${message}`),
   ];
   return lines.filter((line) => line !== null).join('\n');
+}
+
+/** Only where the browser grants subgroup matrices. */
+function matricesLine(choice: NonNullable<EngineInfo['arithmetic']>['matrices']): string | null {
+  return choice ? `subgroup matrices: ${choice.used ? 'used' : 'not used'} (${choice.reason})` : null;
 }

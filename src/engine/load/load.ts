@@ -297,7 +297,7 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
     return {
       backend,
       activations,
-      arithmetic: { ...arithmetic, ...llama.arithmetic },
+      arithmetic: { ...arithmetic, ...llama.arithmetic, matrices: llama.matrices },
       gpuBytes: { weights: weights.bytes, kvCache: kvCacheBytes, activations: others },
       bytesPerToken: { weights: stepWeightBytes(weights), ...kvReadsOf(padConfig(config), kvType) },
     };

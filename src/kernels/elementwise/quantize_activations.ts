@@ -21,7 +21,12 @@ export function xqBytes(nTokens: number, cols: number): number {
   return Math.ceil((blocks * (BLOCK + 4)) / 16) * 16; // read in units of 16
 }
 
-/** Rows of activations in signed bytes, for matmul_q8. */
+/** Bytes of the rows of `nTokens` in 16 bits, and of a scale each (quantize_wide): what `xq` must hold for them. */
+export function wideBytes(nTokens: number, cols: number): number {
+  return nTokens * (2 * cols + 4);
+}
+
+/** Rows of activations in integers, for matmul_q8 or matmul_matrices. */
 export class QuantizeActivations {
   constructor(private readonly kernel: Kernel) {}
 

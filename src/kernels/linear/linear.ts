@@ -122,6 +122,7 @@ export interface LinearCore {
   /** The last bindings, after the epilogue's. */
   bindings?: readonly BindingKind[];
   subgroups?: boolean;
+  matrices?: boolean;
 }
 
 /**
@@ -160,6 +161,7 @@ export async function compileLinear(
       },
       bindings: ['read', 'read', 'read', 'read', ...epilogue.bindings, ...(core.bindings ?? [])],
       subgroups: core.subgroups,
+      matrices: core.matrices,
     }),
     grid: (nTokens: number) => core.grid(part, nTokens),
   }));

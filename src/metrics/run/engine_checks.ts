@@ -62,6 +62,7 @@ export const step = fields<StepChoice>({
   giveUps: count,
 });
 
+type MatrixChoice = NonNullable<ArithmeticChoice['matrices']>;
 const activations = oneOf<EngineInfo['activations']>({ f32: true, q8: true });
 type Race = NonNullable<ArithmeticChoice['race']>;
 const raceTime = fields<Race['decode']['q8']>({ ms, spread: number(0, 1) });
@@ -83,6 +84,7 @@ const arithmetic = fields<ArithmeticChoice>({
       prefill: passRace,
     }),
   ),
+  matrices: optional(fields<MatrixChoice>({ used: yesOrNo, reason: sentence })),
 });
 
 export const warnings = list(fields<Warning>({ code: word, message: sentence, facts: () => undefined }), 1000);

@@ -124,12 +124,12 @@ test('sdk: answers of so many tokens by the storyteller, or by the model that is
 for (const [line, complaint] of [
   [
     '',
-    'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode, quality, step, race, kv, sdk.',
+    'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode, quality, step, race, matrices, kv, sdk.',
   ],
   ['--json', 'Which suite?'],
   [
     'attenton',
-    'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode, quality, step, race, kv, sdk.',
+    'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode, quality, step, race, matrices, kv, sdk.',
   ],
   ['toString', 'No suite toString'],
   ['roofline --kv f16', 'Unknown argument --kv.'],

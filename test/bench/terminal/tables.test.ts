@@ -1,6 +1,6 @@
 // The tables of the bench for people, one kind a suite.
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { BaselineRow, BenchReport, RaceRow, StepRow } from '../../../bench/report';
 import { figure, grid } from '../../../bench/terminal/grid';
 import { benchTables, everyModelRefused } from '../../../bench/terminal/tables';
@@ -110,7 +110,7 @@ test('quality: figures of both weights, and how near a tie the likeliest tokens 
     { weights: 'q4', ...exact },
   ] as const;
   const report = { ...AROUND, suite: 'quality', model: 'a model', tokens: 200, rows: [...rows] } as const;
-  const text = benchTables({ ...report, kv: 'f16', rows: [...rows], kvRows: [] });
+  const text = benchTables({ ...report, kv: 'f16', rows: [...rows], kvRows: [], matrixRows: [] });
   const [title, head, ...lines] = text.split('\n\n')[1].split('\n');
   expect(title).toMatch(/^a model, KV f16; stories of at most 200 tokens/);
   expect(head).toMatch(
@@ -118,7 +118,12 @@ test('quality: figures of both weights, and how near a tie the likeliest tokens 
   );
   expect(lines[0]).toMatch(/^q8 +fused +20 +3000 +4\.5000 +4\.5009 +1\.00020 +99\.90 % +4\.2e-5 +3 +0\.0152$/);
   expect(lines[1]).toMatch(/ 100\.00 % +4\.2e-5 +0 +-$/);
-  const withKv = benchTables({ ...report, kv: 'q8', rows: [], kvRows: [...rows] })
+  const withMatrices = benchTables({ ...report, kv: 'f16', rows: [], kvRows: [], matrixRows: [...rows] })
+    .split('\n\n')[2]
+    .split('\n');
+  expect(withMatrices[0]).toMatch(/f32 at temperature 1, and each text once more on subgroup matrices$/);
+  expect(withMatrices[3]).toMatch(/^q4 +fused +20 +3000 .* 100\.00 %/);
+  const withKv = benchTables({ ...report, kv: 'q8', rows: [], kvRows: [...rows], matrixRows: [] })
     .split('\n\n')[2]
     .split('\n');
   expect(withKv[0]).toMatch(/^a model, f32 activations; .*KV f16 at temperature 1, and followed on KV q8$/);
@@ -306,4 +311,36 @@ test('kv: what a parked chat takes, and the first token of one that comes back',
     /^llama-3.2-1b +4096 +134 +2\.50 +0\.400 +160 +6\.00 +3\.75 % +4\.00 +4095 +134 +300 +80\.0 +50\.0 %$/,
   );
   expect(lines[3]).toBe('llama-3.1-8b, 4096 tokens: Too large.');
+});
+
+describe('matrices', () => {
+  const times = (ms: number | null, error: number) => ({ ms, error });
+  const row = { name: 'edge', rows: 64, cols: 128, nTokens: 257, tileRows: 64 };
+  const tableOf = (error: number) => {
+    const rows = [
+      { ...row, plain: times(null, 0.06), matrices: times(null, error) },
+      { ...row, name: 'llama-3.2-1b o', tileRows: 128, plain: times(0.2, 0.06), matrices: times(0.1, 4.1e-4) },
+    ];
+    return benchTables({ ...AROUND, suite: 'matrices', fault: null, rows })
+      .split('\n\n')[1]
+      .split('\n');
+  };
+
+  test('errors of both ways, and times where they were taken', () => {
+    const [title, , edge, timed] = tableOf(5.5e-5);
+    expect(title).toMatch(/All agree with the textbook\.$/);
+    expect(edge).toMatch(/^edge +64 x 128 +257 +64 +5\.5e-5 +6\.0e-2$/);
+    expect(timed).toMatch(
+      /^llama-3\.2-1b o +64 x 128 +257 +128 +4\.1e-4 +6\.0e-2 +100 +0\.042\d* +200 +0\.02\d* +2\.00$/,
+    );
+  });
+
+  test('a product that is wrong, or no number, is said first', () => {
+    for (const error of [0.02, Number.NaN]) expect(tableOf(error)[0]).toMatch(/1 DIFFER FROM THE TEXTBOOK\.$/);
+  });
+
+  test('why there are none', () => {
+    const report = { ...AROUND, suite: 'matrices', fault: 'tiles of 64 rows are off by 1.0', rows: [] } as const;
+    expect(benchTables({ ...report, rows: [] })).toMatch(/No subgroup matrices: tiles of 64 rows are off by 1\.0\./);
+  });
 });

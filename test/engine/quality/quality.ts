@@ -25,6 +25,17 @@ export function speakerOf(llama: Llama): Speaker {
   return { begin: (ids) => run(ids, 0), follow: (id, position) => run([id], position) };
 }
 
+/** The same, but each token is the end of a pass over the whole text: what only passes of many tokens do is heard. */
+export function rereaderOf(llama: Llama): Speaker {
+  const { begin } = speakerOf(llama);
+  let text: readonly number[] = [];
+  const read = (ids: readonly number[]) => {
+    text = ids;
+    return begin(ids);
+  };
+  return { begin: read, follow: (id) => read([...text, id]) };
+}
+
 export interface Story {
   prompt: readonly number[];
   /** Seed of the draws. */
