@@ -63,7 +63,7 @@ export class MLCEngine {
     const onProgress = ({ stage, loadedBytes, totalBytes }: LoadProgress) => {
       const part = totalBytes > 0 ? loadedBytes / totalBytes : 0;
       const timeElapsed = (performance.now() - start) / 1000;
-      const text = `Loading the model (${stage}): ${Math.floor(part * 100)} %, ${timeElapsed.toFixed(0)} s.`;
+      const text = `Loading the model (${stage}): ${Math.floor(part * 100)}%, ${timeElapsed.toFixed(0)} s.`;
       this.config.initProgressCallback?.({ progress: part, timeElapsed, text });
     };
     const engine = await this.config.load(model, { onProgress });

@@ -22,6 +22,6 @@ function speedText(name: Step['name'], gain: number): Reason {
   const share = Math.abs(gain);
   const percent = (100 * share).toFixed(share < 0.1 ? 1 : 0);
   if (name === 'fused')
-    return gain < 0 ? why`${percent} % slower than plain here` : why`${percent} % faster than plain here`;
-  return gain < 0 ? why`fused is ${percent} % slower here` : why`fused is ${percent} % faster here`;
+    return gain < 0 ? why`${percent}% slower than plain here` : why`${percent}% faster than plain here`;
+  return gain < 0 ? why`fused is ${percent}% slower here` : why`fused is ${percent}% faster here`;
 }

@@ -8,6 +8,15 @@ export function fixed(value: number, digits: number, language: string): string {
   return language === 'de' ? text.replace('.', ',') : text;
 }
 
+/** A part of 1 as in the language: 4% in English, 4 % in German. */
+export function formatPercent(part: number, language = 'en', digits = 0): string {
+  return part.toLocaleString(language, {
+    style: 'percent',
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+}
+
 /** A size in decimal units, as usual for downloads: 3.1 MB. */
 export function formatSize(bytes: number, language = 'en'): string {
   let value = bytes;

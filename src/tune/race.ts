@@ -42,7 +42,7 @@ export async function raceOn(track: Track, throwIfStopped: () => void): Promise<
   ] as const) {
     throwIfStopped();
     const distance = await track.distance(pass);
-    if (!(distance <= MOST_DISTANCE)) return `${pass} in bytes and in f32 differ by ${(100 * distance).toFixed(1)} %`;
+    if (!(distance <= MOST_DISTANCE)) return `${pass} in bytes and in f32 differ by ${(100 * distance).toFixed(1)}%`;
     const race = await racePass(track, pass, budgetMs, throwIfStopped);
     if (typeof race === 'string') return `${pass} ${race}`;
     races[pass] = race;
@@ -93,7 +93,7 @@ async function racePass(
   const { f32, q8 } = result;
   const spread = Math.max(f32.spread, q8.spread);
   if (!(f32.ms > 0 && q8.ms > 0)) return 'took no time by the clock';
-  return spread <= MOST_SPREAD ? result : `differed by ${Math.round(100 * spread)} % from round to round`;
+  return spread <= MOST_SPREAD ? result : `differed by ${Math.round(100 * spread)}% from round to round`;
 }
 
 const ORDER: readonly ActivationType[] = ['f32', 'q8'];

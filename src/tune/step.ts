@@ -183,7 +183,7 @@ async function compareSteps(
   if (await fused.gaveUp()) return why`its ${fused.launch.groups} workgroups did not all run at once`;
   const distance = distanceOf(other, plain);
   if (distance <= MOST_DISTANCE) return null;
-  return why`the fused step is ${(100 * distance).toFixed(1)} % off plain steps, more than ${100 * MOST_DISTANCE} %`;
+  return why`the fused step is ${(100 * distance).toFixed(1)}% off plain steps, more than ${100 * MOST_DISTANCE}%`;
 }
 
 /** The quicker of two measurements of each way, taken in turns: a GPU may take long to reach its clocks. */

@@ -38,7 +38,7 @@ export class Witness {
       if (wrong !== null || stopped()) return wrong;
       const distance = distanceOf(await model.runWitness(), this.logits);
       if (distance <= MOST_DISTANCE || !this.logits.every(Number.isFinite)) return null;
-      const off = Number.isFinite(distance) ? `${(100 * distance).toFixed(0)} % off` : 'not finite';
+      const off = Number.isFinite(distance) ? `${(100 * distance).toFixed(0)}% off` : 'not finite';
       throw new DeviceLostError(`it computes other numbers than when the model was loaded, ${off}`);
     } finally {
       kept.restore();

@@ -38,7 +38,8 @@ function say(kind: keyof ErrorWords, { code, message }: Coded, facts: unknown): 
   const texts: Record<string, ((facts: Facts) => string) | undefined> = (translation()?.errors ?? english)[kind];
   const write = Object.hasOwn(texts, code) ? texts[code] : undefined;
   if (!write) return { text: message, detail: '' };
-  return { text: write(factsOf(facts)), detail: message };
+  const text = write({ ...factsOf(facts), ...(message && { message }) });
+  return { text, detail: text === message ? '' : message };
 }
 
 /** The numbers and names of an error, formatted for the language. They may come from an untrusted file or server. */

@@ -215,7 +215,7 @@ describe('one workgroup that loses words', { timeout: TIMEOUT_MS }, () => {
 
 describe('a load', { timeout: TIMEOUT_MS }, () => {
   const NOT_AT_ONCE = 'its 2 workgroups did not all run at once';
-  const OFF = /the fused step is \d+\.\d % off plain steps, more than 5 %/;
+  const OFF = /the fused step is \d+\.\d% off plain steps, more than 5%/;
   const choose = async (loaded: Awaited<ReturnType<typeof faultyLlama>>, asked: 'auto' | 'fused') => {
     const { gpu, llama, config, weights } = loaded;
     const rest = { kvType: 'f32', contextLength: CONTEXT, activations: 'q8', profile: null } as const;

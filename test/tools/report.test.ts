@@ -17,7 +17,7 @@ test('the table for people', () => {
     '2 prompt tokens, 3 tokens generated, ended by length',
     'storyteller on webgpu (SwiftShader), KV f16, activations f32',
     'attention: prefill flash_prefill, decode fused_decode (short cache)',
-    'step: fused, 38 % faster than plain here, gave up once (measured here)',
+    'step: fused, 38% faster than plain here, gave up once (measured here)',
     'per token: 33 dispatches, 1 submits, 0 syncs, 4 bytes read; run-ahead 2; 21.0 MB of GPU memory',
     'warning context-lowered: Context lowered to 512.',
     'warning other: Another.',

@@ -96,7 +96,7 @@ describe('laps', () => {
       /^decode takes 110 ms a round/,
     ],
     ['a clock that stands still', APPLE, 'gpu', () => 0, /^decode took no time by the clock$/],
-    ['a busy GPU', APPLE, 'gpu', (lap) => 1 + (lap % 7), /^decode differed by \d+ % from round to round$/],
+    ['a busy GPU', APPLE, 'gpu', (lap) => 1 + (lap % 7), /^decode differed by \d+% from round to round$/],
   ])('%s gives no result', async (_name, ms, clock, noise, why) => {
     expect(await raceOn(new MadeUpTrack(ms, clock, noise), go)).toMatch(why);
   });

@@ -100,6 +100,21 @@ test('a failed download names the host alone, and what the server said', async (
   expect(say(null) + say(404) + say(500)).not.toContain('token');
 });
 
+test('in English, too, a failed download begins with what happened; files of this machine say it themselves', () => {
+  const error = new ModelFetchError('https://hub.example.com/a/long/address.gguf', null, 'https://hub… (CORS)');
+  const text = 'Couldn’t reach hub.example.com. Check the connection and the address.';
+  expect(sayError(error)).toEqual({ text, detail: error.message });
+  const folder = new ModelFetchError('stories', null, 'stories holds no config.json.');
+  expect(sayError(folder)).toEqual({ text: folder.message, detail: '' });
+});
+
+test('a folder of this machine is no unreachable server', async () => {
+  await useLanguage('de', importTranslation);
+  expect(sayError(new ModelFetchError('stories', null, 'stories holds no config.json.')).text).not.toMatch(
+    /erreichbar/,
+  );
+});
+
 test('a warning has its own sentence, in English, too, where a person reads that better', async () => {
   const warning = { code: 'webgpu-unavailable', message: 'WebGPU cannot be used here: no, or the cpu backend.' };
   expect(sayWarning(warning).text).toMatch(/^No GPU available/);

@@ -13,7 +13,7 @@ import {
   formatBytes,
   formatCount,
   formatMs,
-  formatPerCent,
+  formatShare,
   formatSpeed,
   NONE,
 } from '../shared/figure_format';
@@ -123,7 +123,7 @@ function reading(run: RunData, info: EngineInfo | null, roofline: Roofline | nul
       [text.bandwidth, text.bandwidthHelp[read?.clock ?? 'none']],
       formatSpeed(read?.gbps ?? null),
     ),
-    figureOf('roofline', [text.ofPeak, ofPeak], formatPerCent(fraction)),
+    figureOf('roofline', [text.ofPeak, ofPeak], formatShare(fraction)),
   ];
 }
 
@@ -172,7 +172,7 @@ function racedFigures(race: NonNullable<EngineInfo['arithmetic']>['race'] | unde
   const size = `${formatCount(race.rows)} × ${formatCount(race.cols)}, ${race.format}`;
   return (['decode', 'prefill'] as const).map((pass) => {
     const { q8, f32 } = race[pass];
-    const help = text.racedHelp(size, formatPerCent(Math.max(q8.spread, f32.spread)));
+    const help = text.racedHelp(size, formatShare(Math.max(q8.spread, f32.spread)));
     return figureOf(`raced-${pass}`, [text.raced[pass], help], `q8 ${micros(q8.ms)}, f32 ${micros(f32.ms)}`);
   });
 }

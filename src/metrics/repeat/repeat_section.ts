@@ -7,7 +7,7 @@ import type { Engine, EngineGenerateOptions } from '../../engine/engine';
 import { sayError } from '../../words/error_words';
 import { panelWords } from '../../words/panel_words';
 import { WordedElement } from '../../words/worded_element';
-import type { RunData } from '../run/run_data';
+import { type RunData, runLabel } from '../run/run_data';
 import { measure } from './measure';
 import { repeatStyles } from './repeat_styles';
 import { MOST_SERIES, renderSeries, type Series } from './repeat_table';
@@ -134,10 +134,8 @@ class VivaceRepeat extends WordedElement {
     const sampling = samplingOf(run);
     const tokens = Math.min(run.tokens.length, MOST_TOKENS);
     const abort = new AbortController();
-    const labels = [
-      run.label,
-      ...(this.other === 'none' ? [] : [`${run.label}, ${panelWords().repeat.others[this.other]}`]),
-    ];
+    const label = runLabel(engine.info, null); // the run may be older than the model's last reload
+    const labels = [label, ...(this.other === 'none' ? [] : [`${label}, ${panelWords().repeat.others[this.other]}`])];
     const settings = [sampling, ...(this.other === 'none' ? [] : [{ ...sampling, runAhead: 1 }])];
     this.move({ kind: 'running', abort, done: 0, total: TIMES * settings.length });
     try {

@@ -73,7 +73,15 @@ function judge(run: Run, index: number, ms: number, p50: number): Stall {
     if (step !== null) gpuMs = Math.max(gpuMs ?? 0, step);
   }
   const gap = { run, index, token: run.tokens[index], ms, together: end - index, gpuMs };
-  return { token: index + 1, gapMs: ms, ...explain(gap) };
+  return {
+    token: index + 1,
+    gapMs: ms,
+    cause: explain(gap).cause,
+    // Kept runs outlive a change of language.
+    get sentence() {
+      return explain(gap).sentence;
+    },
+  };
 }
 
 function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {

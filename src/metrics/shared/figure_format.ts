@@ -1,7 +1,7 @@
 // A figure of the panel, and numbers as the text of its value, in the language of the interface. An unknown value is a
 // dash.
 
-import { fixed, formatMilliseconds, formatSize, formatTokenRate } from '../../shared/format';
+import { fixed, formatMilliseconds, formatPercent, formatSize, formatTokenRate } from '../../shared/format';
 import { language } from '../../words/language';
 
 export interface Figure {
@@ -56,6 +56,6 @@ export function formatSpeed(gbps: number | null): string {
 }
 
 /** Text of a fraction of 1. */
-export function formatPerCent(share: number | null): string {
-  return share === null ? NONE : `${fixed(100 * share, share < 0.1 ? 1 : 0, language())} %`;
+export function formatShare(share: number | null): string {
+  return share === null ? NONE : formatPercent(share, language(), share < 0.1 ? 1 : 0);
 }

@@ -1,6 +1,8 @@
 // The results of a tuning as tables of text: one for each pass of attention and one for each matrix shape. Pure.
 
 import type { AttentionResult, ProductResult, TuneResult } from '../../engine/engine';
+import { formatPercent } from '../../shared/format';
+import { language } from '../../words/language';
 import { panelWords } from '../../words/panel_words';
 import { sayReason } from '../../words/reasons';
 import { formatCount, NONE } from '../shared/figure_format';
@@ -134,8 +136,8 @@ export function parametersText(parameters: Record<string, number>): string {
 
 function gainText(result: TuneResult, baseline: TuneResult | null): string {
   if (result === baseline || !baseline?.ms || !result.ms) return NONE;
-  const percent = Math.round(100 * (baseline.ms / result.ms - 1));
-  return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${formatCount(Math.abs(percent))} %`;
+  const gain = Math.round(100 * (baseline.ms / result.ms - 1)) / 100;
+  return `${gain > 0 ? '+' : gain < 0 ? '−' : ''}${formatPercent(Math.abs(gain), language())}`;
 }
 
 /** Decimals that give the fastest three significant digits. All rows share them, so that the points align. */

@@ -6,6 +6,7 @@ import { formatParameters, formatSize } from '../../shared/format';
 import { language } from '../../words/language';
 import { pageWords } from '../../words/page_words';
 import { WordedElement } from '../../words/worded_element';
+import { percentText } from '../shared/amounts';
 import { sharedStyles } from '../shared/shared_styles';
 import { cardState, keptOf } from './card_state';
 import { aboutOf, type CatalogueModel } from './catalogue';
@@ -69,12 +70,12 @@ class VivaceModelCard extends WordedElement {
       case 'running':
         return html`<span class="state" data-testid="running">${text.running}</span>${this.renderDelete(model, offers)}`;
       case 'loading':
-        return html`<span class="state" role="status">${state.percent === null ? text.opening : text.downloading(state.percent)}</span>
+        return html`<span class="state" role="status">${state.percent === null ? text.opening : text.downloading(percentText(state.percent / 100))}</span>
           ${this.button('cancel', text.cancel, text.cancelOf(name))}`;
       case 'downloaded':
         return html`${this.button('open', text.open, text.openOf(name), true)}<span class="state">${text.downloaded}</span>${this.renderDelete(model, offers)}`;
       case 'resume':
-        return html`${this.button('open', text.resume, text.resumeOf(name), true)}<span class="state">${text.partly(state.percent)}</span>${this.renderDelete(model, offers)}`;
+        return html`${this.button('open', text.resume, text.resumeOf(name), true)}<span class="state">${text.partly(percentText(state.percent / 100))}</span>${this.renderDelete(model, offers)}`;
       case 'get': {
         if (isOwn(model))
           return html`${this.button('open', text.open, text.openOf(name))}<span class="state">${text.withPage}</span>`;

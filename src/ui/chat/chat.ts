@@ -238,7 +238,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
         ${this.writesNoText ? renderWhyNot('writes-no-text', words().advice.writesNoText) : nothing}
         ${this.waiting?.conversation === this.conversation.id && !this.engine ? renderWhyNot('sent-when-ready', text.sentWhenReady) : nothing}
         ${this.renderHealth()}
-        <vivace-composer placeholder=${isEmpty ? this.placeholder || (this.tellsStories ? text.stories : text.anything).ask : text.reply} ?streaming=${this.isStreaming}
+        <vivace-composer placeholder=${this.attached.files.length > 0 ? text.askAboutFiles : isEmpty ? this.placeholder || (this.tellsStories ? text.stories : text.anything).ask : text.reply} ?streaming=${this.isStreaming}
           blocked=${this.unready} @input=${this.onEdit} @vivace-wait=${this.onWait} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall} @paste=${this.onPaste}>
           ${renderAttached(this.attached)}
           ${this.readFiles ? html`<vivace-attach @vivace-attach=${this.onAttach}></vivace-attach>` : nothing}

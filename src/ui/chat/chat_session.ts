@@ -22,6 +22,7 @@ import {
 } from '../conversation/conversation_tree';
 import { type VersionOf, versionBeside } from '../conversation/versions';
 import { type SamplingSettings, type Thinking, toOptions } from '../settings/settings_fields';
+import { percentText } from '../shared/amounts';
 import { lossOf } from '../shared/recovery';
 import { contextTokens, forgetOldest, isFull, memoryStart, NEARLY_FULL } from './chat_context';
 import { AnswerRun } from './chat_run';
@@ -151,13 +152,12 @@ export class ChatSession implements ReactiveController {
     return isFull(this.path, this.current.memory);
   }
 
-  /** False for a model without a template: it reads one message at a time, so there is nothing to forget. */
+  /**
+   * True if the model reads turns before the newest. A model without a template reads one message at a time, so that
+   * there is nothing to forget.
+   */
   get canForget(): boolean {
-    const hasTemplate = this.host.engine?.info.hasChatTemplate === true;
-    const last = this.path.at(-1);
-    // An answer that waits to go on is read itself.
-    if (last?.state === 'done' && last.advice) return hasTemplate && this.memoryStart < this.path.length - 1;
-    return hasTemplate && forgetOldest(this.path, this.current.memory, 0) !== undefined;
+    return this.host.engine?.info.hasChatTemplate === true && this.memoryStart < this.path.length - 1;
   }
 
   /** True if the model's thinking can be switched on and off. */
@@ -394,7 +394,7 @@ export class ChatSession implements ReactiveController {
     this.hasWarned = part > NEARLY_FULL;
     const { stopped, complete, full } = words().spoken;
     const end = (finishReason === 'abort' ? stopped : complete)(countWords(answer));
-    return warns ? `${end} ${full(Math.round(100 * part))}` : end;
+    return warns ? `${end} ${full(percentText(part))}` : end;
   }
 
   /** Makes the model forget the oldest turns; false if there were none. */

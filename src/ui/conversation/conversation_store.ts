@@ -7,7 +7,7 @@ import type { Turn } from './conversation';
 import { readIndex, type Summary, summarize } from './conversation_index';
 import { type Base, baseOf, mergeCopies, mergeGrown, mergeTab, readBase, storedBase } from './conversation_merge';
 import { ConversationFileError, parseConversation, parseGrownTurn } from './conversation_parse';
-import type { Conversation } from './conversation_tree';
+import { type Conversation, ownTitle } from './conversation_tree';
 
 const NAME = 'vivace-conversations';
 const INDEX = 'index';
@@ -201,10 +201,14 @@ export class ConversationStore {
   async add(conversation: Conversation): Promise<boolean> {
     if (conversation.turns.length === 0) return true;
     await this.ready;
-    return this.guard(conversation.id, async () => {
-      const copy = parseConversation(conversation);
-      await this.change(copy.id, [], (stored) => mergeCopies(stored, copy));
-    });
+    return this.guard(
+      conversation.id,
+      async () => {
+        const copy = parseConversation(conversation);
+        await this.change(copy.id, [], (stored) => mergeCopies(stored, copy));
+      },
+      true,
+    );
   }
 
   /**
@@ -257,9 +261,8 @@ export class ConversationStore {
 
   async rename(id: string, title: string): Promise<void> {
     await this.ready;
-    await this.guard(id, () =>
-      this.change(id, [], (stored) => stored && { ...stored, title: title.trim().slice(0, 200) }),
-    );
+    const edit = (stored: Conversation | null) => stored && { ...stored, title: ownTitle(title) };
+    await this.guard(id, () => this.change(id, [], edit), true);
   }
 
   /**
@@ -269,15 +272,19 @@ export class ConversationStore {
   async remove(id: string): Promise<Conversation | null> {
     await this.ready;
     let conversation: Conversation | null = null;
-    const isGone = await this.guard(id, async () => {
-      conversation = await this.load(id);
-      const keys = [...(await this.table.keys(LATE + id)), KEPT + id];
-      await this.table.update([...keys, INDEX], (key, value) => {
-        return key === INDEX ? [...readIndex(value).values()].filter((summary) => summary.id !== id) : null;
-      });
-      this.bases.delete(id);
-      this.announce();
-    });
+    const isGone = await this.guard(
+      id,
+      async () => {
+        conversation = await this.load(id);
+        const keys = [...(await this.table.keys(LATE + id)), KEPT + id];
+        await this.table.update([...keys, INDEX], (key, value) => {
+          return key === INDEX ? [...readIndex(value).values()].filter((summary) => summary.id !== id) : null;
+        });
+        this.bases.delete(id);
+        this.announce();
+      },
+      true,
+    );
     return isGone ? conversation : null;
   }
 
@@ -285,20 +292,24 @@ export class ConversationStore {
   async removeAll(): Promise<Conversation[]> {
     await this.ready;
     const removed: Conversation[] = [];
-    await this.guard(INDEX, async () => {
-      const ids = (await this.list()).map(({ id }) => id);
-      for (let from = 0; from < ids.length; from += BATCH) {
-        const batch = ids.slice(from, from + BATCH);
-        const loaded = await Promise.all(batch.map((id) => this.load(id)));
-        const late = await Promise.all(batch.map((id) => this.table.keys(LATE + id)));
-        const keys = [...late.flat(), ...batch.map((id) => KEPT + id)];
-        await this.table.update([...keys, INDEX], (key, value) => {
-          return key === INDEX ? [...readIndex(value).values()].filter(({ id }) => !batch.includes(id)) : null;
-        });
-        removed.push(...loaded.filter((conversation) => conversation !== null));
-        for (const id of batch) this.bases.delete(id);
-      }
-    });
+    await this.guard(
+      INDEX,
+      async () => {
+        const ids = (await this.list()).map(({ id }) => id);
+        for (let from = 0; from < ids.length; from += BATCH) {
+          const batch = ids.slice(from, from + BATCH);
+          const loaded = await Promise.all(batch.map((id) => this.load(id)));
+          const late = await Promise.all(batch.map((id) => this.table.keys(LATE + id)));
+          const keys = [...late.flat(), ...batch.map((id) => KEPT + id)];
+          await this.table.update([...keys, INDEX], (key, value) => {
+            return key === INDEX ? [...readIndex(value).values()].filter(({ id }) => !batch.includes(id)) : null;
+          });
+          removed.push(...loaded.filter((conversation) => conversation !== null));
+          for (const id of batch) this.bases.delete(id);
+        }
+      },
+      true,
+    );
     this.announce();
     return removed;
   }
@@ -392,14 +403,18 @@ export class ConversationStore {
     this.tell();
   }
 
-  /** Does work on a conversation, and reports its failure or the sentence that it returns. False after a failure. */
-  private async guard(id: string, work: () => Promise<unknown>): Promise<boolean> {
+  /**
+   * Does work on a conversation, and reports its failure or the sentence that it returns. False after a failure.
+   * @param isAsked by the reader, who then hears of each failure
+   */
+  private async guard(id: string, work: () => Promise<unknown>, isAsked = false): Promise<boolean> {
     try {
       const sentence = await work();
       if (sentence === DELETED) this.complain(id, DELETED);
       else if (this.complaints.delete(id)) this.onRecovered();
       return true;
     } catch (error) {
+      if (isAsked) this.complaints.delete(id);
       this.complain(id, sayWhy(error));
       return false;
     }

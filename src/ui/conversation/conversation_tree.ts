@@ -39,6 +39,8 @@ export interface Step {
 
 const ROOT = '';
 const TITLE_LENGTH = 60;
+/** Most letters of a title that a person gives. */
+export const MAX_OWN_TITLE = 200;
 
 export function newConversation(system = ''): Conversation {
   const now = Date.now();
@@ -120,11 +122,18 @@ export function settled(conversation: Conversation): Conversation {
   return { ...conversation, turns };
 }
 
-/** The title in lists: a person's own, or else the first question, in the version that is shown. */
-export function titleOf({ title, turns, shown }: Conversation): string {
+export const ownTitle = (title: string): string => title.trim().slice(0, MAX_OWN_TITLE);
+
+/** A person's own title, or else the first question, in the version that is shown. */
+export function wholeTitleOf({ title, turns, shown }: Conversation): string {
   const firsts = turns.filter(({ parent }) => parent === null);
   const first = firsts.find(({ id }) => id === shown[ROOT]) ?? firsts.at(-1);
-  const text = title.trim() || (first?.question ?? '').replace(/\s+/g, ' ').trim();
+  return title.trim() || (first?.question ?? '').replace(/\s+/g, ' ').trim();
+}
+
+/** The title in lists. */
+export function titleOf(conversation: Conversation): string {
+  const text = wholeTitleOf(conversation);
   if (text === '') return 'New conversation';
   const letters = [...text];
   return letters.length <= TITLE_LENGTH

@@ -13,7 +13,7 @@ import type { Turn } from '../conversation/conversation';
 import { type Summary, summarize } from '../conversation/conversation_index';
 import { mergeConversations } from '../conversation/conversation_merge';
 import { ConversationStore } from '../conversation/conversation_store';
-import type { Conversation } from '../conversation/conversation_tree';
+import { type Conversation, MAX_OWN_TITLE, wholeTitleOf } from '../conversation/conversation_tree';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
 import { libraryParts } from './later_parts';
@@ -50,6 +50,8 @@ class VivaceLibrary extends WordedElement implements RowActions {
     () => this.sayUnreadable(),
   );
   private stopListening = () => {};
+  /** The title that the field of a rename began with: a row may show less. */
+  private wholeTitle = '';
   /** The title that the page knows. */
   private told = '';
 
@@ -119,7 +121,9 @@ class VivaceLibrary extends WordedElement implements RowActions {
     });
   }
 
-  startRename(id: string): void {
+  async startRename(id: string): Promise<void> {
+    const conversation = await this.newest(id).catch(() => null);
+    this.wholeTitle = conversation ? wholeTitleOf(conversation).slice(0, MAX_OWN_TITLE) : this.titleOf(id);
     this.renamed = id;
     void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLInputElement>('.rename')?.select());
   }
@@ -128,9 +132,11 @@ class VivaceLibrary extends WordedElement implements RowActions {
     if (this.renamed !== id) return; // the field loses its focus as it disappears
     this.renamed = null;
     if (keepFocus) void this.focusRow(id);
-    if (title === this.titleOf(id)) return; // a row may show less than the whole title
+    if (title === this.wholeTitle) return;
     await this.keeper.flush();
+    this.keeper.rename(id, title);
     await this.store.rename(id, title);
+    await this.refresh();
   }
 
   cancelRename(id: string): void {
@@ -267,8 +273,8 @@ class VivaceLibrary extends WordedElement implements RowActions {
 
   private renderRow(summary: Summary) {
     const { id } = summary;
-    const state = { isCurrent: id === this.current, isRenamed: id === this.renamed, isStop: id === this.stop };
-    return renderRow(summary, state, this);
+    const renames = id === this.renamed ? this.wholeTitle : null;
+    return renderRow(summary, { isCurrent: id === this.current, renames, isStop: id === this.stop }, this);
   }
 
   private async newest(id: string): Promise<Conversation | null> {
@@ -413,7 +419,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
     const id = rowOf(event);
     const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey) && this.note.undo;
     if (isUndo) isUndo();
-    else if (id && event.key === 'F2') this.startRename(id);
+    else if (id && event.key === 'F2') void this.startRename(id);
     else if (id && event.key === 'Delete') void this.delete(id);
     else if (id && ['ArrowDown', 'ArrowUp', 'Home', 'End'].includes(event.key)) this.moveFocus(id, event.key);
     else return;

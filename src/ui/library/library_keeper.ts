@@ -3,7 +3,7 @@
 
 import type { Turn } from '../conversation/conversation';
 import type { ConversationStore } from '../conversation/conversation_store';
-import type { Conversation } from '../conversation/conversation_tree';
+import { type Conversation, ownTitle } from '../conversation/conversation_tree';
 
 const SAVE_AFTER_MS = 150;
 /** Milliseconds until a refused copy is tried again, doubled each time. */
@@ -16,6 +16,8 @@ export class LibraryKeeper {
   /** Copies of conversations that other tabs have deleted. Kept in case a tab undoes that. */
   private readonly orphans = new Map<string, Conversation>();
   private readonly forgotten = new Set<string>();
+  /** Titles that a person gave to unsaved copies. The page's next copies lack them. */
+  private readonly titles = new Map<string, string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private retryMs = RETRY_MS;
 
@@ -23,7 +25,8 @@ export class LibraryKeeper {
 
   keep(conversation: Conversation): void {
     if (conversation.turns.length === 0 || this.forgotten.has(conversation.id)) return;
-    this.unsaved.set(conversation.id, conversation);
+    const title = this.titles.get(conversation.id);
+    this.unsaved.set(conversation.id, title === undefined ? conversation : { ...conversation, title });
     this.orphans.delete(conversation.id);
     this.saveIn(SAVE_AFTER_MS);
   }
@@ -44,12 +47,21 @@ export class LibraryKeeper {
       // A copy that came in the meantime has a timer of its own.
       if (this.unsaved.get(id) !== conversation) return false;
       this.unsaved.delete(id);
+      this.titles.delete(id);
       if (outcome === 'deleted') this.orphans.set(id, conversation);
       return false;
     });
     const isRefused = (await Promise.all(saves)).includes(true);
     if (isRefused) this.saveIn(this.retryMs);
     this.retryMs = isRefused ? Math.min(2 * this.retryMs, RETRY_MAX_MS) : RETRY_MS;
+  }
+
+  /** Gives an unsaved copy its title. A stored one has a title of its own, which wins. */
+  rename(id: string, title: string): void {
+    const copy = this.unsaved.get(id);
+    if (!copy) return;
+    this.titles.set(id, ownTitle(title));
+    this.keep(copy);
   }
 
   /** Copies newer than the stored ones. A conversation that storage refused exists only here. */

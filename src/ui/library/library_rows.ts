@@ -3,6 +3,7 @@
 import { html, nothing } from 'lit';
 import { pageWords } from '../../words/page_words';
 import type { Summary } from '../conversation/conversation_index';
+import { MAX_OWN_TITLE } from '../conversation/conversation_tree';
 import { icons } from '../shared/icons';
 import { isComposing } from '../shared/input_method';
 
@@ -46,14 +47,15 @@ export interface RowActions {
 
 interface RowState {
   isCurrent: boolean;
-  isRenamed: boolean;
+  /** The title that the field of a rename begins with, or null. */
+  renames: string | null;
   /** The one row in the Tab order. Arrow keys lead to the others. */
   isStop: boolean;
 }
 
 export function renderRow(summary: Summary, state: RowState, actions: RowActions) {
   const { id, title } = summary;
-  if (state.isRenamed) return renderRename(summary, actions);
+  if (state.renames !== null) return renderRename(id, state.renames, actions);
   const tabindex = state.isStop ? 0 : -1;
   const text = pageWords().library;
   return html`<li class=${state.isCurrent ? 'row current' : 'row'} data-id=${id} data-testid="library-row">
@@ -66,7 +68,7 @@ export function renderRow(summary: Summary, state: RowState, actions: RowActions
   </li>`;
 }
 
-function renderRename({ id, title }: Summary, actions: RowActions) {
+function renderRename(id: string, title: string, actions: RowActions) {
   const onKey = (event: KeyboardEvent) => {
     event.stopPropagation(); // letters are no shortcuts here
     if (isComposing(event)) return;
@@ -78,7 +80,7 @@ function renderRename({ id, title }: Summary, actions: RowActions) {
   };
   const onBlur = (event: Event) => actions.rename(id, (event.target as HTMLInputElement).value);
   return html`<li class="row" data-id=${id} data-testid="library-row">
-    <input class="rename" data-testid="library-title" dir="auto" maxlength="200" aria-label=${pageWords().library.title} .value=${title}
+    <input class="rename" data-testid="library-title" dir="auto" maxlength=${MAX_OWN_TITLE} aria-label=${pageWords().library.title} .value=${title}
       @keydown=${onKey} @blur=${onBlur} />
   </li>`;
 }

@@ -3,7 +3,7 @@
 import type { CachedModel } from '../../engine/engine';
 import { language } from '../../words/language';
 import { pageWords } from '../../words/page_words';
-import { sizeText } from '../shared/amounts';
+import { percentText, sizeText } from '../shared/amounts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -12,9 +12,9 @@ export function describeKept({ bytes, totalBytes, isComplete }: CachedModel): st
   const text = pageWords().kept;
   if (isComplete) return sizeText(bytes);
   if (totalBytes === null || totalBytes === 0) return text.here(sizeText(bytes));
-  // An incomplete model is at most 99 % here.
+  // An incomplete model is at most 99% here.
   const percent = Math.min(99, Math.floor((100 * bytes) / totalBytes));
-  return text.part(percent, sizeText(totalBytes));
+  return text.part(percentText(percent / 100), sizeText(totalBytes));
 }
 
 /** The day of the last use, counted in calendar days. Both times are in milliseconds since 1970. */

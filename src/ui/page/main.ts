@@ -80,12 +80,25 @@ let server: PageServer | null = null;
 let serverPart: Promise<PageServer> | null = null;
 
 function servers(): Promise<PageServer> {
-  serverPart ??= import('./page_server').then((part) => {
-    const page = { chat, models, session, loadState: loader.state, show: showLoad, use, showModels };
-    server = new part.PageServer({ ...page, say: (warning) => notices.say(warning), rename: () => first.show() });
-    return server;
-  });
+  serverPart ??= import('./page_server')
+    .then((part) => {
+      const page = { chat, models, session, loadState: loader.state, show: showLoad, use, showModels };
+      server = new part.PageServer({ ...page, say: (warning) => notices.say(warning), rename: () => first.show() });
+      return server;
+    })
+    .catch((error: unknown) => {
+      serverPart = null; // the next click asks again
+      throw error;
+    });
   return serverPart;
+}
+
+/** A part of the page that the reader waits for, or null after a notice that it did not come. */
+function awaited<T>(part: Promise<T>): Promise<T | null> {
+  return part.catch(() => {
+    notices.say({ code: 'page-part', message: pageWords().frame.missing });
+    return null;
+  });
 }
 
 function showLoad(state: LoadState): void {
@@ -135,14 +148,15 @@ async function openModel(model: ModelLocation, asks = false): Promise<void> {
 
 /** Asks the server of the address; the page's own model where that may not be. */
 async function openServer(): Promise<void> {
-  const opens = await servers().then((part) => part.openAsked(location.search));
+  const opens = await (await awaited(servers()))?.openAsked(location.search);
   if (!opens) await session.load();
 }
 
 /** Imports conversations, loads a model, attaches texts to the next question, or complains about any other files. */
 async function openFiles(files: readonly File[], attaches = false): Promise<void> {
-  const { kindOf } = await pageParts();
-  const found = await kindOf(files);
+  const parts = await awaited(pageParts());
+  if (!parts) return;
+  const found = await parts.kindOf(files);
   if (found.kind === 'conversations') return library.import(found.files);
   if (found.kind === 'texts' && attaches) return chat.attach(found.files);
   if (found.kind === 'model') return openModel(found.files.length === 1 ? found.files[0] : found.files);
@@ -151,7 +165,7 @@ async function openFiles(files: readonly File[], attaches = false): Promise<void
 
 /** Opens the dialog of models, as soon as it is here. */
 async function showModels(): Promise<void> {
-  await pageParts();
+  if (!(await awaited(pageParts()))) return;
   await models.updateComplete; // its first picture
   models.show();
 }
@@ -177,7 +191,12 @@ async function openFirst(): Promise<void> {
   if (chat.conversation.turns.length === 0) openConversation(conversation ?? chat.conversation, true);
 }
 
-chat.readFiles = async (...files) => (await pageParts()).readFiles(...files);
+chat.readFiles = async (...files) => {
+  const { readFiles } = await pageParts().catch(() => {
+    throw new Error(pageWords().frame.missing);
+  });
+  return readFiles(...files);
+};
 connectPanel(chat, panel);
 chat.addEventListener('vivace-event', (event) => {
   const detail = (event as CustomEvent<EngineEvent>).detail;
@@ -219,7 +238,7 @@ byId('next').addEventListener('vivace-all-models', () => void showModels());
 byId('next').addEventListener('vivace-offer', (event) => {
   void openModel((event as CustomEvent<ModelOffer>).detail.location);
 });
-models.addEventListener('vivace-use-server', () => void servers().then((part) => part.focus()));
+models.addEventListener('vivace-use-server', () => void awaited(servers()).then((part) => part?.focus()));
 models.addEventListener('vivace-model', (event) => {
   const { location, asks } = (event as CustomEvent<ChosenModel>).detail;
   void (typeof location === 'string' ? openModel(location, asks) : openFiles(location));

@@ -1,6 +1,6 @@
 // Sizes, times and counts in the reader's language.
 
-import { formatMilliseconds, formatSize, formatTokenRate } from '../../shared/format';
+import { formatMilliseconds, formatPercent, formatSize, formatTokenRate } from '../../shared/format';
 import { language } from '../../words/language';
 import { words } from '../../words/words';
 
@@ -26,8 +26,7 @@ export function number(value: number, digits: number): string {
   return value.toLocaleString(language(), { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** A part of 1: 4 %. */
-export const percentText = (part: number): string => `${Math.round(100 * part)} %`;
+export const percentText = (part: number): string => formatPercent(part, language());
 export const sizeText = (bytes: number): string => formatSize(bytes, language());
 export const rateText = (perSecond: number): string => formatTokenRate(perSecond, language());
 export const timeText = (ms: number): string => formatMilliseconds(ms, language());

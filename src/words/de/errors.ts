@@ -2,11 +2,15 @@
 
 import type { ErrorWords, Facts } from '../en/errors';
 
-const fetchFailed = ({ host = 'Der Server', status }: Facts): string => {
-  if (status === undefined) return `${host} ist nicht erreichbar. Prüfen Sie die Verbindung.`;
+const fetchFailed = ({ host, status }: Facts): string => {
+  if (!host) return 'Dort ist kein Modell, oder es fehlt ein Teil.';
+  if (status === undefined) return `${host} ist nicht erreichbar. Prüfen Sie die Verbindung und die Adresse.`;
+  if (status === '206')
+    return `${host} hat nur einen Teil des Modells gesendet, oder etwas anderes. Prüfen Sie die Adresse.`;
   if (/^[23]/.test(status)) return 'Unter dieser Adresse liegt kein Modell.';
-  if (status === '404') return `${host} hat dieses Modell nicht. Prüfen Sie die Adresse.`;
-  if (status === '401' || status === '403') return `${host} gibt dieses Modell nicht frei.`;
+  if (/^4(04|10)$/.test(status)) return `${host} hat dieses Modell nicht. Prüfen Sie die Adresse.`;
+  if (/^40[13]$/.test(status))
+    return `${host} gibt dieses Modell nicht frei. Vielleicht ist es privat oder an Bedingungen geknüpft.`;
   return `${host} hat mit dem Fehler ${status} geantwortet.`;
 };
 

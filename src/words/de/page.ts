@@ -38,6 +38,8 @@ export const page: PageWords = {
     tempo: 'Tokens pro Sekunde der neuesten Antwort, nach dem ersten Token',
     otherModel: 'Anderes Modell wählen',
     private: 'Läuft ganz auf Ihrem Gerät. Nichts, was Sie schreiben, verlässt es.',
+    missing:
+      'Ein Teil dieser Seite ließ sich nicht laden. Prüfen Sie die Verbindung, und versuchen Sie es noch einmal.',
   },
   header: {
     choose: 'Modell wählen',
@@ -105,7 +107,7 @@ export const page: PageWords = {
     deletePrompts: 'Prompts löschen',
     deletedPrompts: 'Prompts gelöscht.',
     here: (size) => `${size} hier`,
-    part: (percent, size) => `${percent} % von ${size} hier`,
+    part: (percent, size) => `${percent} von ${size} hier`,
     usedToday: 'heute verwendet',
     used: (when) => `zuletzt ${when} verwendet`,
     models: (n, size) => `${n === 1 ? 'Ein Modell' : `${n} Modelle`}, ${size}.`,

@@ -102,7 +102,7 @@ export const panel: PanelWords = {
     firstToken: (time) => `erstes Token nach ${time}`,
     between: (from, to) => `von ${from} bis ${to}`,
     noGapsIn: (range) => `Kein Abstand ${range}`,
-    gapsIn: (n, all, share, range, tokens) => `${n} von ${all} Abständen (${share} %) ${range}: vor Token ${tokens}`,
+    gapsIn: (n, all, share, range, tokens) => `${n} von ${all} Abständen (${share}) ${range}: vor Token ${tokens}`,
     help: 'Ziehen wählt einen Bereich, Ziehen mit Umschalt verschiebt ihn, Scrollen vergrößert, ein Doppelklick zeigt alles. Tasten: + und −, Umschalt mit Pfeilen, 0.',
     enlarge: 'Fenster füllen',
     close: 'Schließen (Escape)',

@@ -122,16 +122,16 @@ const step: Reasons = {
   '{0}, but gave up waiting for one another': '{0}, aber gaben das Warten aufeinander auf',
   'its workgroups did not go on waiting for one another': 'seine Workgroups haben nicht weiter aufeinander gewartet',
   'its {0} workgroups did not all run at once': 'seine {0} Workgroups liefen nicht alle zugleich',
-  'the fused step is {0} % off plain steps, more than {1} %':
+  'the fused step is {0}% off plain steps, more than {1}%':
     'der verschmolzene Schritt weicht um {0} % von einfachen ab, mehr als {1} %',
   'the fused step gave up {0} times': 'der verschmolzene Schritt gab {0}-mal auf',
   'the fused step took {0}, plain steps {1}': 'der verschmolzene Schritt brauchte {0}, einfache Schritte {1}',
   '{0} a step here, {1} as plain steps': '{0} je Schritt, {1} als einfache Schritte',
   'plain from {0} tokens on': 'ab {0} Tokens einfache Schritte',
-  '{0} % faster than plain here': 'hier {0} % schneller als plain',
-  '{0} % slower than plain here': 'hier {0} % langsamer als plain',
-  'fused is {0} % faster here': 'fused ist hier {0} % schneller',
-  'fused is {0} % slower here': 'fused ist hier {0} % langsamer',
+  '{0}% faster than plain here': 'hier {0} % schneller als plain',
+  '{0}% slower than plain here': 'hier {0} % langsamer als plain',
+  'fused is {0}% faster here': 'fused ist hier {0} % schneller',
+  'fused is {0}% slower here': 'fused ist hier {0} % langsamer',
   'gave up once': 'gab einmal auf',
   'gave up {0} times': 'gab {0}-mal auf',
 };

@@ -1,6 +1,16 @@
 // Errors and warnings in English, by code: only those that a person reads better than the engine's own sentence. This
 // is the source of the types: the other languages have a sentence for each code.
 
+const fetchFailed = ({ host, status, message = 'The model couldn’t be loaded.' }: Facts): string => {
+  if (!host) return message; // files of this machine, or a name: it says what is missing
+  if (status === undefined) return `Couldn’t reach ${host}. Check the connection and the address.`;
+  if (status === '206') return `${host} sent only a part of the model, or something else. Check the address.`;
+  if (/^[23]/.test(status)) return 'There is no model at this address.';
+  if (/^4(04|10)$/.test(status)) return `${host} doesn’t have this model. Check the address.`;
+  if (/^40[13]$/.test(status)) return `${host} doesn’t give out this model. It may be private or gated.`;
+  return `${host} answered with error ${status}.`;
+};
+
 /** The codes of errors that a person may see. */
 type ErrorCode =
   | 'invalid-request'
@@ -85,6 +95,8 @@ export interface Facts {
   chosen?: string;
   choices?: string;
   seconds?: string;
+  /** The error's own English sentence. */
+  message?: string;
 }
 
 type Texts<Code extends string> = Readonly<Record<Code, (facts: Facts) => string>>;
@@ -101,6 +113,7 @@ export const errors: { errors: Partial<ErrorWords['errors']>; warnings: Partial<
       promptTokens && contextLength
         ? `The conversation has ${promptTokens} tokens, but the model’s memory holds ${contextLength}.`
         : 'The conversation is too long for the model’s memory.',
+    'model-fetch': fetchFailed,
   },
   warnings: {
     'server-option': () => 'This server does not know some of the settings; they are left out.',

@@ -37,6 +37,7 @@ export const page = {
     tempo: 'Tokens per second of the newest answer, after the first token',
     otherModel: 'Choose another model',
     private: 'Runs entirely on your device. Nothing you type leaves it.',
+    missing: 'A part of this page couldn’t be loaded. Check the connection and try again.',
   },
   header: {
     choose: 'Choose a model',
@@ -101,7 +102,7 @@ export const page = {
     deletePrompts: 'Delete prompts',
     deletedPrompts: 'Prompts deleted.',
     here: (size: string) => `${size} here`,
-    part: (percent: number, size: string) => `${percent} % of ${size} here`,
+    part: (percent: string, size: string) => `${percent} of ${size} here`,
     usedToday: 'last used today',
     used: (when: string) => `last used ${when}`,
     models: (n: number, size: string) => `${n === 1 ? 'One model' : `${n} models`}, ${size}.`,

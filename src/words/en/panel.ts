@@ -101,7 +101,7 @@ export const panel = {
     between: (from: string, to: string) => `from ${from} to ${to}`,
     noGapsIn: (range: string) => `No gap ${range}`,
     gapsIn: (n: number, all: number, share: string, range: string, tokens: string) =>
-      `${n} of ${all} gaps (${share} %) ${range}: before token ${tokens}`,
+      `${n} of ${all} gaps (${share}) ${range}: before token ${tokens}`,
     help: 'Drag to select a range, Shift-drag to move it, scroll to zoom, double-click to reset. Keys: + and −, Shift and arrows, 0.',
     enlarge: 'Fill the window',
     close: 'Close (Escape)',

@@ -2,11 +2,14 @@
 
 import type { ErrorWords, Facts } from '../en/errors';
 
-const fetchFailed = ({ host = 'サーバー', status }: Facts): string => {
-  if (status === undefined) return `${host} に接続できません。接続を確認してください。`;
+const fetchFailed = ({ host, status }: Facts): string => {
+  if (!host) return 'そこにモデルがないか、一部が足りません。';
+  if (status === undefined) return `${host} に接続できません。接続とアドレスを確認してください。`;
+  if (status === '206') return `${host} はモデルの一部か、別のものを送ってきました。アドレスを確認してください。`;
   if (/^[23]/.test(status)) return 'このアドレスにモデルはありません。';
-  if (status === '404') return `${host} にこのモデルはありません。アドレスを確認してください。`;
-  if (status === '401' || status === '403') return `${host} がこのモデルへのアクセスを拒否しました。`;
+  if (/^4(04|10)$/.test(status)) return `${host} にこのモデルはありません。アドレスを確認してください。`;
+  if (/^40[13]$/.test(status))
+    return `${host} がこのモデルへのアクセスを拒否しました。非公開か、利用に承認が必要なモデルかもしれません。`;
   return `${host} がエラー ${status} を返しました。`;
 };
 

@@ -2,7 +2,7 @@
 
 import type { figures as source } from '../en/figures';
 
-const gap = (n: number) => `トークンの間隔の ${n} % はこれ以下です。`;
+const gap = (n: number) => `トークンの間隔の ${n}% はこれ以下です。`;
 const step = '1 ステップに要した GPU 自身の時間（タイムスタンプによる）。待ち時間と転送は含みません。';
 const before = (what: string) => `最初の回答の前：${what}TTFT には含まれません。`;
 

@@ -38,6 +38,7 @@ export const page: PageWords = {
     tempo: '最新の回答の 1 秒あたりのトークン数 (最初のトークン以降)',
     otherModel: '別のモデルを選ぶ',
     private: 'すべてお使いの端末上で動きます。入力した内容が外部に送られることはありません。',
+    missing: 'このページの一部を読み込めませんでした。接続を確認して、もう一度お試しください。',
   },
   header: {
     choose: 'モデルを選ぶ',
@@ -105,7 +106,7 @@ export const page: PageWords = {
     deletePrompts: 'プロンプトを削除',
     deletedPrompts: 'プロンプトを削除しました。',
     here: (size) => `${size} 保存済み`,
-    part: (percent, size) => `${size} のうち ${percent} % 保存済み`,
+    part: (percent, size) => `${size} のうち ${percent} 保存済み`,
     usedToday: '今日使用',
     used: (when) => `最終使用: ${when}`,
     models: (n, size) => `${n} 個のモデル、${size}。`,

@@ -46,8 +46,8 @@ export const panel: PanelWords = {
     newTokens: (n) => `新規 ${n}`,
     measures: {
       p50: ['p50', '間隔の半分はこれ以下です。'],
-      p95: ['p95', '間隔の 95 % はこれ以下です。'],
-      p99: ['p99', '間隔の 99 % はこれ以下です。'],
+      p95: ['p95', '間隔の 95% はこれ以下です。'],
+      p99: ['p99', '間隔の 99% はこれ以下です。'],
       max: ['最大', '最も長い間隔です。'],
       jitter: ['ジッター', '隣り合う間隔の差の絶対値の平均です。'],
       decode: ['デコード', '最初のトークン以降の 1 秒あたりのトークン数。'],
@@ -102,7 +102,7 @@ export const panel: PanelWords = {
     between: (from, to) => `${from}〜${to}`,
     noGapsIn: (range) => `${range} の間隔はありません`,
     gapsIn: (n, all, share, range, tokens) =>
-      `${range} の間隔は ${all} 個中 ${n} 個（${share} %）：トークン ${tokens} の前`,
+      `${range} の間隔は ${all} 個中 ${n} 個（${share}）：トークン ${tokens} の前`,
     help: 'ドラッグで範囲を選択、Shift+ドラッグで移動、スクロールで拡大、ダブルクリックで全体を表示します。キー：+ と −、Shift+矢印、0。',
     enlarge: 'ウィンドウ全体に表示',
     close: '閉じる（Escape）',
@@ -262,7 +262,7 @@ export const panel: PanelWords = {
       prefill: '1 秒あたりのプロンプトのトークン数。',
       ttft: 'リクエストから最初のトークンまでの時間。',
       p50: '各実行の間隔の中央値。',
-      p99: '各実行の間隔の 99 % はこれ以下です。',
+      p99: '各実行の間隔の 99% はこれ以下です。',
     },
     verdicts: {
       better: '良い',

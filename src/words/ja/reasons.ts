@@ -121,16 +121,16 @@ const step: Reasons = {
   '{0}, but gave up waiting for one another': '{0}、ただし互いの待機をやめました',
   'its workgroups did not go on waiting for one another': 'ワークグループが互いの待機をやめました',
   'its {0} workgroups did not all run at once': '{0} 個のワークグループがすべて同時には動きませんでした',
-  'the fused step is {0} % off plain steps, more than {1} %':
-    '融合ステップは通常のステップと {0} % ずれ、{1} % を超えています',
+  'the fused step is {0}% off plain steps, more than {1}%':
+    '融合ステップは通常のステップと {0}% ずれ、{1}% を超えています',
   'the fused step gave up {0} times': '融合ステップが {0} 回中止しました',
   'the fused step took {0}, plain steps {1}': '融合ステップは {0}、通常のステップは {1} でした',
   '{0} a step here, {1} as plain steps': '1 ステップ {0}、通常のステップでは {1}',
   'plain from {0} tokens on': '{0} トークンからは通常のステップ',
-  '{0} % faster than plain here': 'ここでは plain より {0} % 速い',
-  '{0} % slower than plain here': 'ここでは plain より {0} % 遅い',
-  'fused is {0} % faster here': 'ここでは fused のほうが {0} % 速い',
-  'fused is {0} % slower here': 'ここでは fused のほうが {0} % 遅い',
+  '{0}% faster than plain here': 'ここでは plain より {0}% 速い',
+  '{0}% slower than plain here': 'ここでは plain より {0}% 遅い',
+  'fused is {0}% faster here': 'ここでは fused のほうが {0}% 速い',
+  'fused is {0}% slower here': 'ここでは fused のほうが {0}% 遅い',
   'gave up once': '1 回中止',
   'gave up {0} times': '{0} 回中止',
 };

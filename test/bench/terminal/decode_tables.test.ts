@@ -19,7 +19,7 @@ test('decode: arrivals and costs of every row, the memory, and the kernels apart
   expect(lines[3]).toMatch(/^ +512 +auto \(12\) +2000 +- +2200 /);
   expect(lines[4]).toMatch(/GPU p50 +p95 +p99 +max +p99\/p50 +CPU ms +MB +GB\/s +of roofline +dispatches/);
   expect(lines[6]).toMatch(/ 0\.250 +0\.500 +0\.300 +1\.00 +1\.20 +0\.150 +700 +1400 +35\.0 % +83 +1 +1\.25 +4$/);
-  expect(lines[7]).toBe('step: fused, 38 % faster than plain here (measured here)');
+  expect(lines[7]).toBe('step: fused, 38% faster than plain here (measured here)');
   expect(lines[8]).toBe('memory: weights 700 MB, keys and values 33.0 MB, activations 12.0 MB');
   expect(kernels).toMatch(/^llama-3\.2-1b, a step over 768 keys, each kind of dispatch alone \(gpu clock\)\n/);
   expect(kernels).toMatch(/gate_up +25\.0 +16 +400 +1000 +25\.0 % +80\.0 %\nsample +100 +1 +- +- +- +20\.0 %\n/);

@@ -154,7 +154,7 @@ describe('one run after the other', () => {
     await page.keyboard.press('End');
     await expect
       .poll(() => spoken(page), SOON)
-      .toMatch(/^1 of 100 gaps \(1\.0 %\) from [\d.]+ ms to 60\.0 ms: before token 57$/);
+      .toMatch(/^1 of 100 gaps \(1\.0%\) from [\d.]+ ms to 60\.0 ms: before token 57$/);
     await page.getByTestId('view-histogram').focus();
     await page.keyboard.press('ArrowRight');
     await expect.poll(() => selected()).toBe('Over tokens');
@@ -166,7 +166,7 @@ describe('one run after the other', () => {
     const step = { name: 'plain', reason: 'the adapter has no subgroups', gain: null, giveUps: 0 };
     await expect.poll(() => textOf(section), SOON).toMatch(/Decode step\s*Step\s*plain\s*the adapter has no subgroups/);
     await feed(page, { gaps: EVEN, step: FUSED });
-    const fused = /Step\s*fused, 38 % faster than plain here, gave up 2 times\s*measured when the model loaded/;
+    const fused = /Step\s*fused, 38% faster than plain here, gave up 2 times\s*measured when the model loaded/;
     await expect.poll(() => textOf(section), SOON).toMatch(fused);
     await feed(page, { gaps: EVEN, step: null });
     await expect.poll(() => section.count(), SOON).toBe(0);

@@ -134,7 +134,7 @@ describe('one visit, and the next', () => {
     );
     expect(names.slice(0, 5)).toEqual(['qkv', 'o', 'gate_up', 'down', 'head']);
     for (const shape of await shapes.all()) {
-      await expect.poll(() => textOf(shape.locator('summary'))).toMatch(/×[\s\S]*(default|[+−]\d+ %|0 %)\s+[\d.]+ µs$/);
+      await expect.poll(() => textOf(shape.locator('summary'))).toMatch(/×[\s\S]*(default|[+−]\d+%|0%)\s+[\d.]+ µs$/);
       await expect.poll(() => shape.locator('tr.winner').count()).toBe(1);
     }
   });

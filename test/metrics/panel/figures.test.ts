@@ -6,7 +6,7 @@ import { summarizeGaps } from '../../../src/engine/tbt';
 import { figureGroups, headline, headlineNote } from '../../../src/metrics/panel/figures';
 import { decodeStep, machine } from '../../../src/metrics/panel/machine_figures';
 import { RunRecord } from '../../../src/metrics/run/run_record';
-import { formatBytes, formatPerCent, formatSpeed } from '../../../src/metrics/shared/figure_format';
+import { formatBytes, formatShare, formatSpeed } from '../../../src/metrics/shared/figure_format';
 import { tokenEvent } from '../events';
 
 const attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a test' } as const;
@@ -119,7 +119,7 @@ describe('what a token reads', () => {
   test('the fraction of the roofline is a dash until that is measured', () => {
     expect(figure(runOf(0.5), 'roofline')?.value).toBe('–');
     const measured = figure(runOf(0.5), 'roofline', info, { readGBps: 80.804, clock: 'cpu' });
-    expect(measured?.value).toBe('25 %');
+    expect(measured?.value).toBe('25%');
     expect(measured?.definition).toContain('CPU’s clock');
   });
 
@@ -222,13 +222,13 @@ test('the clocks are named beside their figures', () => {
 
 test('speeds and shares keep the digits that mean something', () => {
   expect([null, 4.123, 42.36, 4604.4].map(formatSpeed)).toEqual(['–', '4.12 GB/s', '42.4 GB/s', '4604 GB/s']);
-  expect([null, 0.0213, 0.46, 1.2].map(formatPerCent)).toEqual(['–', '2.1 %', '46 %', '120 %']);
+  expect([null, 0.0213, 0.46, 1.2].map(formatShare)).toEqual(['–', '2.1%', '46%', '120%']);
 });
 
 test('the decode step: its name and gain, with the reason below', () => {
   const group = decodeStep({ name: 'fused', reason: 'measured when the model loaded', gain: 0.38, giveUps: 2 });
   expect(group.figures.map(({ key, value }) => [key, value])).toEqual([
-    ['step', 'fused, 38 % faster than plain here, gave up 2 times'],
+    ['step', 'fused, 38% faster than plain here, gave up 2 times'],
   ]);
   expect(group.note).toBe(
     'measured when the model loaded. Fused steps compute attention themselves; the decode kernel above runs in plain steps.',
@@ -270,7 +270,7 @@ describe('arithmetic', () => {
     expect(of('raced-decode')?.value).toBe('q8 8.2 µs, f32 17.1 µs');
     expect(of('raced-decode')?.definition).toContain('16,384 × 2,048, q4');
     expect(of('raced-prefill')?.value).toBe('q8 4,000 µs, f32 1,050 µs');
-    expect(of('raced-prefill')?.definition).toContain('spread by 20 %');
+    expect(of('raced-prefill')?.definition).toContain('spread by 20%');
     expect(group?.note).toMatch(/^An earlier load measured/);
   });
 

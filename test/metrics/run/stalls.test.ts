@@ -6,6 +6,8 @@ import { summarizeGaps } from '../../../src/engine/tbt';
 import { type DoneEvent, MARK, type RunData } from '../../../src/metrics/run/run_data';
 import { RunRecord } from '../../../src/metrics/run/run_record';
 import { findStalls } from '../../../src/metrics/run/stalls';
+import { importTranslation } from '../../../src/words/import_translation';
+import { useLanguage } from '../../../src/words/language';
 import { tokenEvent } from '../events';
 
 const START = 1_000_000;
@@ -64,6 +66,16 @@ describe('what counts as a stall', () => {
   });
 
   test('a run without tokens has none', () => expect(new RunRecord({ onPaint: () => {} }).stalls).toEqual([]));
+});
+
+test('a kept stall speaks the language of each moment', async () => {
+  const [stall] = findStalls(runOf(GAPS, (i) => (i === LATE ? { pipelines: 1 } : {})));
+  expect(stall?.sentence).toContain('A kernel was');
+  await useLanguage('de', importTranslation);
+  const german = stall?.sentence;
+  await useLanguage('en', importTranslation);
+  expect(german).toContain('Kernel wurde');
+  expect(structuredClone(stall)).toEqual({ token: LATE + 1, gapMs: 60, cause: 'compile', sentence: stall?.sentence });
 });
 
 describe('the cause', () => {

@@ -32,14 +32,14 @@ function combination(letter: string | null, ms: number | null, more: Partial<Att
 const prefillOf = (...results: AttentionResult[]) => tuneTables(results, 'prefill')[0] as TuneTable;
 const gains = (table: TuneTable) => table.rows.map((row) => row.gain);
 
-test('the gain is that of speed against G: twice as fast is +100 %', () => {
+test('the gain is that of speed against G: twice as fast is +100%', () => {
   const table = prefillOf(combination('A', 600), combination('D', 400), combination('E', 1600), combination('G', 800));
-  expect(gains(table)).toEqual(['+33 %', '+100 %', '−50 %', '–']);
+  expect(gains(table)).toEqual(['+33%', '+100%', '−50%', '–']);
   expect(table.baseline?.letter).toBe('G');
 });
 
-test('the same time as G is 0 %, without a sign', () => {
-  expect(gains(prefillOf(combination('G', 3), combination('A', 3)))).toEqual(['–', '0 %']);
+test('the same time as G is 0%, without a sign', () => {
+  expect(gains(prefillOf(combination('G', 3), combination('A', 3)))).toEqual(['–', '0%']);
 });
 
 test('where G was refused the first that ran is the measure, and the summary says so', () => {
@@ -50,9 +50,9 @@ test('where G was refused the first that ran is the measure, and the summary say
     combination('G', null),
   );
   expect(table.baseline?.letter).toBe('B');
-  expect(gains(table)).toEqual(['–', '–', '+100 %', '–']);
+  expect(gains(table)).toEqual(['–', '–', '+100%', '–']);
   expect(prefillSummary(table)).toBe(
-    'Winner: C, 2.00 ms, +100 % against B. G was refused, so the percentages are against B, the first that ran.',
+    'Winner: C, 2.00 ms, +100% against B. G was refused, so the percentages are against B, the first that ran.',
   );
 });
 
@@ -99,7 +99,7 @@ test('a winner without a letter is named with its parameters', () => {
   const parameters = { BLOCK_M: 16, BLOCK_N: 32, DV_TILE: 64 };
   const table = prefillOf(combination('G', 8), combination(null, 4, { parameters, fastest: true }));
   expect(prefillSummary(table).replaceAll('\u00a0', ' ')).toBe(
-    'Winner: flash_prefill (BLOCK_M 16, BLOCK_N 32, DV_TILE 64), 4.00 ms, +100 % against G.',
+    'Winner: flash_prefill (BLOCK_M 16, BLOCK_N 32, DV_TILE 64), 4.00 ms, +100% against G.',
   );
 });
 
@@ -108,7 +108,7 @@ test('all eight combinations have their tiles in columns, others their parameter
   expect(table?.rows.map((row) => row.letter ?? row.name).join(' ')).toBe(
     'A B C D E F G H flash_prefill chunked eager',
   );
-  expect(table?.rows[3]).toMatchObject({ tiles: ['32', '64', '64'], time: '0.0298', gain: '+67 %', fastest: true });
+  expect(table?.rows[3]).toMatchObject({ tiles: ['32', '64', '64'], time: '0.0298', gain: '+67%', fastest: true });
   expect(table?.rows[5]?.refused).toContain('36864');
   expect(table?.rows[9]).toMatchObject({ tiles: null, parameters: 'QUERY_CHUNK\u00a064' });
   expect(table?.rows[10]).toMatchObject({ tiles: null, parameters: '' });
@@ -205,7 +205,7 @@ test('one table per shape and pass, with what is faster than the default and by 
   expect(rest).toEqual([]);
   expect(decode?.title).toBe('gate_up 16,384 × 2,048, q4');
   expect(decode?.rows.map(({ time }) => time)).toEqual(['8.10', '6.00', '–', '16.20']);
-  expect(decode?.rows.map(({ gain }) => gain)).toEqual(['–', '+35 %', '–', '−50 %']);
+  expect(decode?.rows.map(({ gain }) => gain)).toEqual(['–', '+35%', '–', '−50%']);
   expect(decode?.rows.map(({ refused }) => refused)).toEqual([null, null, 'it is wrong', null]);
   expect(decode?.winner?.parameters.replaceAll('\u00a0', ' ')).toBe('WORKGROUP 256, LANES 16');
   expect(prefill).toMatchObject({ nTokens: 256, winner: { time: '1200', isDefault: true } });

@@ -576,6 +576,19 @@ describe('a cut answer', () => {
     metrics: { tbtMs: { p50: 1 }, ttftMs: 1, decodeTokensPerSecond: 3 } as never,
   });
 
+  test('the only exchange is not called the oldest messages', async () => {
+    const { session } = setUp(async function* () {
+      yield token('word');
+      yield done('context');
+    });
+    session.ask('a');
+    await settle();
+    expect([session.isFull, session.canForget]).toEqual([true, false]);
+    session.ask('b');
+    await settle();
+    expect([session.isFull, session.canForget]).toEqual([true, true]);
+  });
+
   test('goes on in the same turn, and is stored as a question is', async () => {
     let n = 0;
     const { session, asked, options, kept } = setUp(async function* () {

@@ -530,3 +530,11 @@ test('all conversations are removed and can be added again', async () => {
   expect(await store.addAll(removed)).toBe(130);
   expect(await openStore().list()).toHaveLength(130);
 });
+
+test('each deletion that fails is told, not the first alone', async () => {
+  const store = openStore({ ...table, update: async () => Promise.reject(new Error('Refused.')) });
+  const said: string[] = [];
+  store.onError = (_, code) => said.push(code);
+  for (let i = 0; i < 2; i++) expect(await store.remove('a')).toBeNull();
+  expect(said).toEqual(['conversations-refused', 'conversations-refused']);
+});

@@ -18,6 +18,7 @@ interface Inner {
   keeper: LibraryKeeper;
   note: LibraryNote;
   finder: LibrarySearch;
+  wholeTitle: string;
   renderRoot: object;
   exportAll(): Promise<void>;
 }
@@ -100,7 +101,21 @@ test('a name that was not edited leaves a long title as it is', async () => {
   await inner.store.save(conversation);
   await inner.store.rename(conversation.id, title);
   library.summaries = await inner.store.list();
-  library.startRename(conversation.id);
-  await library.rename(conversation.id, library.summaries[0]?.title ?? '');
+  await library.startRename(conversation.id);
+  expect(inner.wholeTitle).toBe(title);
+  await library.rename(conversation.id, inner.wholeTitle);
   expect((await inner.store.load(conversation.id))?.title).toBe(title);
+});
+
+test('a conversation that storage refuses can be renamed, and has its title once it is stored', async () => {
+  const { conversation } = asking('1');
+  const refuse = vi.spyOn(inner.store, 'save').mockResolvedValue('refused');
+  inner.keeper.keep(conversation);
+  await library.startRename(conversation.id);
+  await library.rename(conversation.id, ' Mine ');
+  expect(library.summaries).toMatchObject([{ title: 'Mine' }]);
+  inner.keeper.keep(asking('2', conversation).conversation); // the chat's next copy
+  refuse.mockRestore();
+  await library.keepNow();
+  expect(await inner.store.load(conversation.id)).toMatchObject({ title: 'Mine', turns: [{}, {}] });
 });

@@ -6,8 +6,8 @@ import { describeKept, describeUsage, describeUse } from '../../../src/ui/model/
 const model = { location: 'l', name: 'n', bytes: 600e6, totalBytes: 1e9, isComplete: false, usedAt: 0 };
 
 test('how much of a model is here, never all of what is not complete', () => {
-  expect(describeKept(model)).toBe('60 % of 1.0 GB here');
-  expect(describeKept({ ...model, bytes: 1e9 - 1 })).toBe('99 % of 1.0 GB here');
+  expect(describeKept(model)).toBe('60% of 1.0 GB here');
+  expect(describeKept({ ...model, bytes: 1e9 - 1 })).toBe('99% of 1.0 GB here');
   expect(describeKept({ ...model, totalBytes: null })).toBe('600 MB here');
   expect(describeKept({ ...model, bytes: 1e9, isComplete: true })).toBe('1.0 GB');
 });
