@@ -263,8 +263,9 @@ export class Widget {
   private overheard(engine: ChatEngine): ChatEngine {
     const chat: Pick<Engine, 'chat' | 'complete'> = {
       chat: (messages, options) =>
-        leavable(({ hold }) => this.tell(messages.at(-1)?.content, hold(engine.chat(messages, options)))),
-      complete: (prompt, options) => leavable(({ hold }) => this.tell(prompt, hold(engine.complete(prompt, options)))),
+        leavable(({ hold }) => this.tell(messages.at(-1), hold(engine.chat(messages, options)))),
+      complete: (prompt, options) =>
+        leavable(({ hold }) => this.tell({ role: 'user', content: prompt }, hold(engine.complete(prompt, options)))),
     };
     return new Proxy(engine, {
       get(target, name) {
@@ -275,9 +276,13 @@ export class Widget {
     });
   }
 
-  private async *tell(question: unknown, events: AsyncGenerator<EngineEvent, void, undefined>) {
-    this.emit('message', { role: 'user', content: String(question) });
-    let content = '';
+  private async *tell(
+    last: { role: string; content?: unknown } | undefined,
+    events: AsyncGenerator<EngineEvent, void, undefined>,
+  ) {
+    const goesOn = last?.role === 'assistant';
+    if (!goesOn) this.emit('message', { role: 'user', content: String(last?.content) });
+    let content = goesOn ? String(last.content ?? '') : '';
     try {
       for await (const event of events) {
         if (event.type === 'token' || event.type === 'done') content += event.text;

@@ -95,10 +95,10 @@ export function waitBefore(failure: VivaceError, tries: number): number | null {
   return ms <= MAX_WAIT_MS ? ms : null;
 }
 
-/** Seconds or a date. @param nowMs since 1970 */
+/** Seconds, of some servers with a fraction, or a date. @param nowMs since 1970 */
 function retryAfter(value: string | null, nowMs: number): number | undefined {
   if (value === null) return undefined;
-  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
+  const ms = /^\s*\d{1,9}(\.\d*)?\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 

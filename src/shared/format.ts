@@ -9,12 +9,8 @@ export function fixed(value: number, digits: number, language: string): string {
 }
 
 /** A part of 1 as in the language: 4% in English, 4 % in German. */
-export function formatPercent(part: number, language = 'en', digits = 0): string {
-  return part.toLocaleString(language, {
-    style: 'percent',
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
+export function formatPercent(part: number, language = 'en', minimumFractionDigits = 0): string {
+  return part.toLocaleString(language, { style: 'percent', minimumFractionDigits });
 }
 
 /** A size in decimal units, as usual for downloads: 3.1 MB. */

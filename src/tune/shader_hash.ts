@@ -1,12 +1,11 @@
 // The hash of all shaders. A build replaces this file with the value (tools/lib/bundle/wgsl_plugin), so that it bundles
 // no shader twice.
 
-/** The sources of all kernels. */
-const sources: Record<string, string> = import.meta.glob(['../../shaders/**/*.wgsl', '!../../shaders/bench/*.wgsl'], {
-  query: '?raw',
-  import: 'default',
-  eager: true,
-});
+/** The sources of all kernels, and of the code that writes shaders itself. */
+const sources: Record<string, string> = import.meta.glob(
+  ['../../shaders/**/*.wgsl', '!../../shaders/bench/*.wgsl', '../kernels/step/unrolled.ts'],
+  { query: '?raw', import: 'default', eager: true },
+);
 
 /** FNV-1a, 32 bits, in hexadecimal. */
 function sourceHash(texts: readonly string[]): string {

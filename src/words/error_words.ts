@@ -38,7 +38,7 @@ function say(kind: keyof ErrorWords, { code, message }: Coded, facts: unknown): 
   const texts: Record<string, ((facts: Facts) => string) | undefined> = (translation()?.errors ?? english)[kind];
   const write = Object.hasOwn(texts, code) ? texts[code] : undefined;
   if (!write) return { text: message, detail: '' };
-  const text = write({ ...factsOf(facts), ...(message && { message }) });
+  const text = write({ ...factsOf(facts), message: message || undefined });
   return { text, detail: text === message ? '' : message };
 }
 

@@ -123,6 +123,17 @@ test('a busy server is asked again, when it says and no sooner, and only before 
   expect(metrics?.network?.acceptedMs).toBe(0);
 });
 
+test('a wait with a fraction of a second is a wait, and no date', async () => {
+  const clock = new FakeClock();
+  const { engine } = await connect((response) => sendJson(response, {}, 429, { 'retry-after': '1.5' }), { clock });
+  const failure = failureOf(engine);
+  for (let tries = 0; tries < 2; tries++) {
+    await clock.waitsFor(1500);
+    clock.advance(1500);
+  }
+  expect(await failure).toMatchObject({ code: 'server-busy' });
+});
+
 test.each([
   ['tries are over', 429, {}, 0],
   ['the wait is too long', 429, { 'retry-after': '3600' }, 2],

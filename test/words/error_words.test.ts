@@ -102,7 +102,7 @@ test('a failed download names the host alone, and what the server said', async (
 
 test('in English, too, a failed download begins with what happened; files of this machine say it themselves', () => {
   const error = new ModelFetchError('https://hub.example.com/a/long/address.gguf', null, 'https://hub… (CORS)');
-  const text = 'Couldn’t reach hub.example.com. Check the connection and the address.';
+  const text = 'No model came from hub.example.com. Check address and connection.';
   expect(sayError(error)).toEqual({ text, detail: error.message });
   const folder = new ModelFetchError('stories', null, 'stories holds no config.json.');
   expect(sayError(folder)).toEqual({ text: folder.message, detail: '' });

@@ -102,7 +102,13 @@ class Completion implements StreamWriter {
       return { index, ...this.form.write(piece, true, false), finish_reason: done && finishReason(piece) };
     });
     this.assertComplete();
-    return { ...this.head, choices, usage: this.usage, ...this.extensions(answers[answers.length - 1]) };
+    const callErrors = answers.flatMap((piece) => piece.callErrors);
+    return {
+      ...this.head,
+      choices,
+      usage: this.usage,
+      ...this.extensions({ ...answers[answers.length - 1], callErrors }),
+    };
   }
 
   write(events: readonly EngineEvent[]): string {

@@ -1,11 +1,9 @@
 // The view "Histogram": the number of gaps of each length, in bins that all shown runs share.
 
 import { isOfTooFew } from '../../engine/tbt';
-import { formatPercent } from '../../shared/format';
-import { language } from '../../words/language';
 import { panelWords } from '../../words/panel_words';
 import type { RunData } from '../run/run_data';
-import { formatMs } from '../shared/figure_format';
+import { formatMs, formatShare } from '../shared/figure_format';
 import {
   type ChartInput,
   isWithin,
@@ -117,7 +115,7 @@ export class HistogramView implements View {
       if (this.isShown(run.gaps[i]) && binOf(edges, run.gaps[i]) === index) numbers.push(run.tokenNumbers[i]);
     }
     const more = count > numbers.length ? ' …' : '';
-    const share = formatPercent(count / run.gaps.length, language(), count === run.gaps.length ? 0 : 1);
+    const share = formatShare(count / run.gaps.length);
     return texts.gapsIn(count, run.gaps.length, share, range, `${numbers.join(', ')}${more}`);
   }
 }

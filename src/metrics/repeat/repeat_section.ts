@@ -135,8 +135,8 @@ class VivaceRepeat extends WordedElement {
     const tokens = Math.min(run.tokens.length, MOST_TOKENS);
     const abort = new AbortController();
     const label = runLabel(engine.info, null); // the run may be older than the model's last reload
-    const labels = [label, ...(this.other === 'none' ? [] : [`${label}, ${panelWords().repeat.others[this.other]}`])];
-    const settings = [sampling, ...(this.other === 'none' ? [] : [{ ...sampling, runAhead: 1 }])];
+    const labels = [label, `${label}, ${panelWords().repeat.others[this.other]}`];
+    const settings = [sampling, { ...sampling, runAhead: 1 }].slice(0, this.other === 'none' ? 1 : 2);
     this.move({ kind: 'running', abort, done: 0, total: TIMES * settings.length });
     try {
       const series = await measure({

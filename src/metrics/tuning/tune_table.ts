@@ -136,8 +136,8 @@ export function parametersText(parameters: Record<string, number>): string {
 
 function gainText(result: TuneResult, baseline: TuneResult | null): string {
   if (result === baseline || !baseline?.ms || !result.ms) return NONE;
-  const gain = Math.round(100 * (baseline.ms / result.ms - 1)) / 100;
-  return `${gain > 0 ? '+' : gain < 0 ? '−' : ''}${formatPercent(Math.abs(gain), language())}`;
+  const gain = Math.round(100 * (baseline.ms / result.ms - 1)) / 100 || 0; // -0 would have a sign
+  return `${gain > 0 ? '+' : ''}${formatPercent(gain, language()).replace('-', '−')}`;
 }
 
 /** Decimals that give the fastest three significant digits. All rows share them, so that the points align. */

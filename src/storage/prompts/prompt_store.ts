@@ -59,7 +59,7 @@ export class PromptStore {
       const bytes = await this.ask(() => this.files.read(name));
       const piece = bytes && (await parsePiece(bytes, bodyBytes));
       if (piece) return piece;
-      if (bytes) await this.remove(name);
+      if (bytes) void this.remove(name); // the prompt is computed meanwhile
     } catch {
       // refused, late, or just being written by another tab
     }

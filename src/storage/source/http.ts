@@ -145,9 +145,9 @@ function openConnection(url: string, { stallMs }: HttpTuning, user?: AbortSignal
     },
     /** The result of `work`. A failure is retryable, and so is the lack of a result for `stallMs`. */
     wait<T>(work: Promise<T>): Promise<T> {
-      clearTimeout(timer);
       timer = setTimeout(stop, stallMs);
-      return endingWith(signal, work).catch((error) => {
+      const arrived = endingWith(signal, work).finally(() => clearTimeout(timer)); // what takes it may be slow
+      return arrived.catch((error) => {
         finish();
         const why = signal.aborted ? `nothing arrived for ${stallMs} ms` : reasonOf(error);
         throw retryable(url, null, `${shown(url)} could not be fetched: ${why}. Check the connection${corsOf(url)}.`);

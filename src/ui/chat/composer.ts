@@ -98,7 +98,7 @@ export class VivaceComposer extends WordedElement {
                 ${icons.stop}
               </button>`
             : html`<button class="round" data-testid="send" ?disabled=${!canSend} @click=${this.send} aria-label=${text.send}
-                title=${this.blocked || (canSend ? text.sendTitle : this.placeholder)}>${icons.send}</button>`
+                title=${this.blocked || text.sendTitle}>${icons.send}</button>`
         }
       </div>
     </div>`;

@@ -191,12 +191,8 @@ async function openFirst(): Promise<void> {
   if (chat.conversation.turns.length === 0) openConversation(conversation ?? chat.conversation, true);
 }
 
-chat.readFiles = async (...files) => {
-  const { readFiles } = await pageParts().catch(() => {
-    throw new Error(pageWords().frame.missing);
-  });
-  return readFiles(...files);
-};
+chat.readFiles = async (...files) =>
+  (await awaited(pageParts()))?.readFiles(...files) ?? { attachments: [], complaints: [] };
 connectPanel(chat, panel);
 chat.addEventListener('vivace-event', (event) => {
   const detail = (event as CustomEvent<EngineEvent>).detail;

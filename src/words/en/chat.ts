@@ -109,7 +109,7 @@ export const chat = {
     log: 'Conversation',
     latest: 'Jump to latest',
     reply: 'Reply…',
-    askAboutFiles: 'Write what to do with the files…',
+    askAboutFiles: 'Ask about the files…',
     fresh: 'New conversation',
     waitForEnd: 'Wait until the answer has ended.',
     earlier: 'Show earlier messages',

@@ -1,16 +1,6 @@
 // Errors and warnings in English, by code: only those that a person reads better than the engine's own sentence. This
 // is the source of the types: the other languages have a sentence for each code.
 
-const fetchFailed = ({ host, status, message = 'The model couldn’t be loaded.' }: Facts): string => {
-  if (!host) return message; // files of this machine, or a name: it says what is missing
-  if (status === undefined) return `Couldn’t reach ${host}. Check the connection and the address.`;
-  if (status === '206') return `${host} sent only a part of the model, or something else. Check the address.`;
-  if (/^[23]/.test(status)) return 'There is no model at this address.';
-  if (/^4(04|10)$/.test(status)) return `${host} doesn’t have this model. Check the address.`;
-  if (/^40[13]$/.test(status)) return `${host} doesn’t give out this model. It may be private or gated.`;
-  return `${host} answered with error ${status}.`;
-};
-
 /** The codes of errors that a person may see. */
 type ErrorCode =
   | 'invalid-request'
@@ -113,11 +103,13 @@ export const errors: { errors: Partial<ErrorWords['errors']>; warnings: Partial<
       promptTokens && contextLength
         ? `The conversation has ${promptTokens} tokens, but the model’s memory holds ${contextLength}.`
         : 'The conversation is too long for the model’s memory.',
-    'model-fetch': fetchFailed,
+    // Files of this machine say themselves what is missing.
+    'model-fetch': ({ host, message = 'No model.' }) =>
+      host ? `No model came from ${host}. Check address and connection.` : message,
   },
   warnings: {
-    'server-option': () => 'This server does not know some of the settings; they are left out.',
+    'server-option': () => 'This server does not know some settings; they are left out.',
     'webgpu-unavailable': () =>
-      'No GPU available, so this runs on the CPU, which is slower. For full speed, turn on hardware acceleration in your browser.',
+      'No GPU available, so this runs on the CPU, slower. Turn on hardware acceleration in your browser.',
   },
 };

@@ -53,7 +53,7 @@ export const figures = {
   tokenize: ['– tokenizing', 'Part of TTFT: chat template and text to token ids.'],
   prefill: ['– prefill', 'Part of TTFT: the prompt through the model. While it runs: prompt tokens done, and all.'],
   cached: ['Reused', 'Prompt tokens whose keys and values were still there: no prefill for them.'],
-  cache: ['– from', 'Where the reused tokens came from, or why a longer beginning that was known is computed again.'],
+  cache: ['– from', 'Where the reused tokens came from, or why known ones are computed again.'],
   cacheReports: {
     live: 'the last request',
     parked: 'a chat kept in memory',
@@ -70,7 +70,7 @@ export const figures = {
   compiled: ['– compile', before('what compiling took beyond that, the checks of the kernels and a first pass.')],
   step: [
     'Step',
-    'Fused: one dispatch for all layers. Plain: a dispatch for each operation. A fused step that waits too long gives up and runs again as a plain one.',
+    'Fused: one dispatch for all layers. Plain: one for each operation. A fused step that gives up runs again plain.',
   ],
   dispatches: ['Dispatches', 'Kernels started on the GPU per token.'],
   submits: ['Submits', 'Command buffers handed to the GPU per token.'],
@@ -78,7 +78,7 @@ export const figures = {
   bytesRead: ['Readback', 'Bytes that came back from the GPU per token: ids, no logits.'],
   runAhead: ['Run-ahead', 'Steps queued on the GPU ahead of the one being read, so that it never waits for the CPU.'],
   needed: (weights: string, kv: string) =>
-    `What a step has to read of the GPU’s memory: ${weights} of weights, and ${kv} for each position of this run’s mean context.`,
+    `What a step reads: ${weights} of weights, and ${kv} a position of the mean context.`,
   neededInWindow: (kv: string, positions: string) =>
     `Layers with a window read ${kv} for each of the last ${positions} positions, in addition.`,
   neededLabel: 'Read per token',
@@ -90,7 +90,7 @@ export const figures = {
   },
   ofPeak: 'Of peak bandwidth',
   ofPeakHelp: (speed: string, clock: 'gpu' | 'cpu') =>
-    `Of ${speed}, the most that a kernel of ours reads here, measured by the ${clock === 'gpu' ? 'GPU’s' : 'CPU’s'} clock. A small model stays in the GPU’s cache and may pass it.`,
+    `Of ${speed}, the most our kernels read here, by the ${clock === 'gpu' ? 'GPU’s' : 'CPU’s'} clock. A small model in the GPU’s cache may pass it.`,
   noPeak: 'How near the reading comes to the most that this GPU’s memory gives: measure the roofline first.',
   weights: ['Weights', 'Buffers that hold the model.'],
   kvCache: ['KV cache', 'Keys and values of the whole context, allocated at load.'],
@@ -116,13 +116,12 @@ export const figures = {
     `One run of a product of ${size}, with signed bytes (q8) and in f32. The rounds spread by ${spread}.`,
   arithmeticCauses: {
     asked: 'The activations were asked for by name.',
-    raced:
-      'This load measured which activations are faster on this GPU. A tie goes to f32, which is exact, or to the fused step.',
-    kept: 'An earlier load measured which activations are faster on this GPU. A tie goes to f32, which is exact, or to the fused step.',
+    raced: 'This load measured which activations are faster on this GPU. A tie goes to f32 (exact) or the fused step.',
+    kept: 'An earlier load measured which is faster here. A tie goes to f32 (exact) or the fused step.',
     software: 'A GPU in software computes in f32, and nothing is measured.',
     plain: 'No matrix of this model holds integers, so that everything is multiplied in f32.',
     cpu: 'The cpu backend computes in f32.',
-    failed: 'Measuring the activations brought no result. q8 runs, and the next load measures again.',
+    failed: 'Measuring brought no result. q8 runs, and the next load measures again.',
   },
   networkFirst: [
     'Network, first token',

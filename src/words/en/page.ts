@@ -37,7 +37,7 @@ export const page = {
     tempo: 'Tokens per second of the newest answer, after the first token',
     otherModel: 'Choose another model',
     private: 'Runs entirely on your device. Nothing you type leaves it.',
-    missing: 'A part of this page couldn’t be loaded. Check the connection and try again.',
+    missing: 'A part of this page did not load. Try again.',
   },
   header: {
     choose: 'Choose a model',

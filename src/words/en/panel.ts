@@ -7,7 +7,7 @@ export const panel = {
   runs: {
     title: 'Runs',
     none: 'Each answer leaves a run here.',
-    kept: 'Kept in this browser only, with the texts of their answers. Of more than 200, the oldest that are not compared are deleted.',
+    kept: 'Kept in this browser only, with their texts: the newest 200, and those compared.',
     notKept: 'These runs go when the page closes. Export those that you need.',
     import: 'Import',
     importHelp: 'Open a run from a JSON file',
@@ -34,7 +34,7 @@ export const panel = {
     title: 'Compared runs',
     now: 'Now',
     shown: 'This run',
-    alone: 'Ask again, with other settings or another attention, and both runs stand side by side here.',
+    alone: 'Ask again, with other settings or attention, and both runs stand side by side here.',
     ofTokens: (tokens: number, gaps: number) => `${tokens} tokens, n = ${gaps} gaps`,
     unpin: 'Unpin',
     unpinRun: (run: string) => `Unpin run ${run}`,
@@ -102,7 +102,7 @@ export const panel = {
     noGapsIn: (range: string) => `No gap ${range}`,
     gapsIn: (n: number, all: number, share: string, range: string, tokens: string) =>
       `${n} of ${all} gaps (${share}) ${range}: before token ${tokens}`,
-    help: 'Drag to select a range, Shift-drag to move it, scroll to zoom, double-click to reset. Keys: + and −, Shift and arrows, 0.',
+    help: 'Drag: select. Shift-drag: move. Scroll: zoom. Double-click: reset. Keys: +, −, Shift and arrows, 0.',
     enlarge: 'Fill the window',
     close: 'Close (Escape)',
     zoomIn: 'Zoom in',
@@ -123,8 +123,7 @@ export const panel = {
     where: (token: number, position: number) => `before token ${token}, position ${position}`,
     stages: { inFlight: 'in flight', gpu: 'GPU step', worker: 'worker', page: 'to page', paint: 'to paint' },
     stageHelp: {
-      inFlight:
-        'From recording the step that made it to its arrival in the worker. Steps overlap, so this may be longer than the gap.',
+      inFlight: 'From recording its step to its arrival in the worker. Steps overlap, so this may exceed the gap.',
       gpu: 'The GPU’s own time for the step; known when the run is done.',
       worker: 'What the worker’s own thread took of the gap.',
       page: 'From its arrival in the worker until this page heard of it.',
@@ -222,7 +221,7 @@ export const panel = {
     onCpu: 'The cpu backend starts no kernels, so there is nothing to tune.',
     byName: (attention: string) =>
       `The settings ask for ${attention} by name, which tuning would not change: set it to auto first.`,
-    answering: 'An answer is running: tuning would wait for the same GPU. Stop it, or tune after it.',
+    answering: 'An answer is running. Stop it, or tune after it.',
     passes: {
       decode: (keys: string) => `decode of ${keys} keys`,
       prefill: (tokens: string) => `prefill of ${tokens} tokens`,

@@ -443,3 +443,12 @@ test('each malformed body gets an answer with a type, and the engine still answe
   expect(answers).toBe(RUNS);
   expect((await post(fetch, 'chat/completions', { messages: MESSAGES })).status).toBe(200);
 });
+
+test('a whole answer has the failed calls of all its choices', async () => {
+  const error = (text: string): EngineEvent => ({ type: 'tool-call-error', index: 0, message: 'No such tool.', text });
+  const choice = (n: number) => [start(n), error(`<${n}>`), done()];
+  const asked = { messages: MESSAGES, n: 2 };
+  const engine = scriptedEngine(() => [...choice(0), ...choice(1)]);
+  const { json } = await post(createFetch(engine), 'chat/completions', asked);
+  expect(json.vivace.tool_call_errors).toMatchObject([{ text: '<0>' }, { text: '<1>' }]);
+});

@@ -63,7 +63,7 @@ describe('histogram', () => {
     const many = new HistogramView().picture(inputOf(runOf(Array.from({ length: 100 }, (_, i) => (i < 90 ? 5 : 39)))));
     expect(many.verticals.map(({ x, label }) => `${label} ${x}`)).toEqual(['p50 5', 'p99 39']);
     expect(view.describe(view.spotNear(5.1)!.index)).toMatch(
-      /^6 of 7 gaps \(85\.7%\) from .* before token 2, 3, 4, 5, 6 …$/,
+      /^6 of 7 gaps \(86%\) from .* before token 2, 3, 4, 5, 6 …$/,
     );
     expect(view.describe(view.spotNear(20)!.index)).toMatch(/^No gap from/);
   });

@@ -151,3 +151,14 @@ test('a file that another tab writes is left alone', async () => {
   await expect(store.keep(names[0], piece(1), always)).rejects.toThrow();
   expect(folder.files.get(names[0])?.bytes.length).toBe(500);
 });
+
+test('a damaged piece is no piece at once, also where its removal takes forever', async () => {
+  const folder = new FakeFolder();
+  const files = await openPromptFiles(folder.root);
+  const store = await PromptStore.open({
+    ...{ list: () => files.list(), write: files.write.bind(files), touch: files.touch.bind(files) },
+    read: async () => new Uint8Array(FILE),
+    remove: () => new Promise(() => {}),
+  });
+  expect(await store.read(names[0], LENGTH)).toBeNull();
+});

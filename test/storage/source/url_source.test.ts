@@ -2,7 +2,7 @@
 
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ModelFetchError, ModelFileError } from '../../../src/errors';
-import { ChangedFileError, type HttpTuning } from '../../../src/storage/source/http';
+import { ChangedFileError, get, type HttpTuning } from '../../../src/storage/source/http';
 import { urlSource, wholeUrlSource } from '../../../src/storage/source/url_source';
 import { cutAfter } from '../fake_hub';
 import { type Hook, sendFile, serve } from '../serve';
@@ -135,6 +135,17 @@ describe('a server with ranges', () => {
     };
     const { opening } = await open(stall, {}, { ...TUNING, stallMs: 60, retryDelaysMs: [1] });
     expect(String(await failure(opening))).toMatch(/nothing arrived for 60 ms/);
+  });
+
+  test('a reader that takes longer than a stall breaks no connection', async () => {
+    const { site } = await open();
+    const answer = await get(`${site.url}f.bin`, [0, 999], { ...TUNING, stallMs: 60 });
+    let bytesRead = 0;
+    await answer.read(async (chunk) => {
+      bytesRead += chunk.length;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    });
+    expect(bytesRead).toBe(1000);
   });
 
   test('a connection that stays open after the last byte still delivers the range', async () => {
