@@ -21,7 +21,6 @@ export default defineConfig({
         plugins: [wgslPlugin()],
         test: {
           name: 'unit',
-          isolate: false, // a process for each file takes 0.4 s of CPU time; test/setup.ts gives each its modules
           include: ['test/**/*.test.ts'],
           exclude: [...BROWSER, ...SERVERS],
           pool: 'forks',
