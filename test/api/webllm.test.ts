@@ -33,7 +33,7 @@ test('a model is loaded with reports of its progress, and reload unloads the one
   const reports: { progress: number; text: string }[] = [];
   const engine = await CreateMLCEngine('hf:a/b', { load, initProgressCallback: (report) => reports.push(report) });
   expect(reports.map(({ progress }) => progress)).toEqual([0.25, 0]);
-  expect(reports[0].text).toContain('weights): 25 %');
+  expect(reports[0].text).toContain('weights): 25%');
   engine.setInitProgressCallback(() => {});
   await engine.reload('hf:c/d');
   expect([loads, unloads(), reports.length]).toEqual([['hf:a/b', 'hf:c/d'], 1, 2]);

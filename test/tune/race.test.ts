@@ -103,7 +103,7 @@ describe('laps', () => {
 
   test('products that differ give no result', async () => {
     const track = Object.assign(new MadeUpTrack(FAST), { distances: 0.3 });
-    expect(await raceOn(track, go)).toBe('decode in bytes and in f32 differ by 30.0 %');
+    expect(await raceOn(track, go)).toBe('decode in bytes and in f32 differ by 30.0%');
     track.distances = Number.NaN;
     expect(await raceOn(track, go)).toMatch(/differ/);
     expect(track.laps).toEqual([]);

@@ -135,12 +135,12 @@ describe('plain', () => {
   });
 
   test.each([
-    [[3, 4.5], '10.0 %'],
-    [[0, 0], '100.0 %'],
-    [[3, Number.NaN], 'Infinity %'],
+    [[3, 4.5], '10.0%'],
+    [[0, 0], '100.0%'],
+    [[3, Number.NaN], 'Infinity%'],
   ])('where x is %s and not 3, 4', async (x, off) => {
     const { decision, timed, model } = await decide({ x });
-    const reason = `the fused step is ${off} off plain steps, more than 5 %`;
+    const reason = `the fused step is ${off} off plain steps, more than 5%`;
     expect(decision).toMatchObject({ name: 'plain', reason, gain: null });
     expect(timed).toEqual([]);
     expect(model.prompted).toBe(25);

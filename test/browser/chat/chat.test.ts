@@ -546,12 +546,12 @@ describe('the context', () => {
     await open({ contextLength: 200, answers: [{ text }] });
     const question = 'abcd'.repeat(24); // 28 with what is around it
     await sendAll(question);
-    await expect.poll(() => textOf(byId('meter'))).toBe('Memory 28 % full');
+    await expect.poll(() => textOf(byId('meter'))).toBe('Memory 28% full');
     await sendAll(question);
     await sendAll(question);
-    await expect.poll(() => textOf(byId('meter'))).toBe('Memory 88 % full');
+    await expect.poll(() => textOf(byId('meter'))).toBe('Memory 88% full');
     await expect.poll(() => byId('meter').getAttribute('data-state')).toBe('nearly-full');
-    await expect.poll(() => status()).toContain('88 % full');
+    await expect.poll(() => status()).toContain('88% full');
 
     await send(page, question);
     expect(await ended(page)).toBe('error');
@@ -575,7 +575,7 @@ describe('the context', () => {
     await sendAll('Go');
     await expect.poll(() => textOf(byId('advice'))).toContain('The model’s memory is full');
     await expect.poll(() => byId('advice').getAttribute('role')).toBe('note'); // nothing failed
-    await expect.poll(() => textOf(byId('meter'))).toBe('Memory 100 % full');
+    await expect.poll(() => textOf(byId('meter'))).toBe('Memory 100% full');
     await byId('offer-forget').click();
     await expect.poll(() => byId('memory').count()).toBe(1);
     await expect.poll(() => byId('advice').count()).toBe(0);

@@ -227,7 +227,7 @@ test('the dialog loads an address; a canceled load continues where it was', asyn
   await page.getByTestId('cancel-load').click();
   await expect.poll(() => progress(page).getAttribute('data-state'), SOON).toBe('canceled');
   await openDialog();
-  await expect.poll(() => textOf(kept('twin')), SOON).toMatch(/5\d % of 15\.\d MB here/);
+  await expect.poll(() => textOf(kept('twin')), SOON).toMatch(/5\d% of 15\.\d MB here/);
   await page.keyboard.press('Escape');
   opensUntil = Number.POSITIVE_INFINITY;
   otherAsked = [];
