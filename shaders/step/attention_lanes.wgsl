@@ -1,6 +1,7 @@
 // Attention of one split of the keys for the query heads of one KV head, by lanes of subgroups (attention/lib/lanes):
 // for long caches, since no barrier stands between tiles. Keys and values are floats or halves.
-// Constants: those of lanes; LAYER_OCTS. Libraries: heads, fresh_pairs, lanes, lane_keys_pairs, kv_scales_none.
+// Constants: those of lanes; LAYER_OCTS.
+// Libraries: heads, fresh_pairs, columns, lanes, lane_keys_pairs, kv_scales_none.
 const OWN_KEY = true;
 
 // `part`: the first word of this workgroup's m, l and o.

@@ -1,5 +1,6 @@
 // The tiles that fused_decode and split_kv_decode share: workgroup sizes, checks, shader pieces.
 
+import columns from '../../shaders/attention/lib/columns.wgsl?raw';
 import decodeTiles from '../../shaders/attention/lib/decode_tiles.wgsl?raw';
 import rowScoresPlain from '../../shaders/attention/lib/row_scores_plain.wgsl?raw';
 import rowScoresSubgroups from '../../shaders/attention/lib/row_scores_subgroups.wgsl?raw';
@@ -109,6 +110,7 @@ export async function tileSource(
     ...source,
     wgsl: [
       ...source.wgsl,
+      columns,
       decodeTiles,
       subgroups ? rowScoresSubgroups : rowScoresPlain,
       subgroups ? tileReduceSubgroups : tileReduceTree,

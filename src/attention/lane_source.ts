@@ -1,6 +1,7 @@
 // The source of decode attention over keys in signed bytes by lanes of subgroups: a part that comes where a GPU has
 // subgroups.
 
+import columns from '../../shaders/attention/lib/columns.wgsl?raw';
 import decodeLanes from '../../shaders/attention/lib/decode_lanes.wgsl?raw';
 import keysQ8 from '../../shaders/attention/lib/lane_keys_q8.wgsl?raw';
 import lanesWgsl from '../../shaders/attention/lib/lanes.wgsl?raw';
@@ -28,7 +29,7 @@ export async function laneSource(
   const source = await attentionSource(shape, bindings, 'cells');
   return {
     ...source,
-    wgsl: [...source.wgsl, lanesWgsl, decodeLanes, keysQ8],
+    wgsl: [...source.wgsl, columns, lanesWgsl, decodeLanes, keysQ8],
     constants: { ...source.constants, ...tiles, ...lanes },
     subgroups: true,
   };

@@ -396,10 +396,8 @@ export class Llama {
         const { written } = kvCache.rings;
         await this.pass(nTokens, 'none', 0).run({ position: 0, nTokens });
         const runStep = () => this.pass(1, 'sample', nTokens).run({ position: nTokens, nTokens: 1 });
-        const { step } = this.parts;
-        const isFused = step.at(nTokens) !== null;
         await runStep();
-        if (isFused && (await step.fused?.gaveUp())) {
+        if (await this.parts.step.fused?.gaveUp()) {
           this.stepGaveUp(nTokens);
           await runStep(); // as a plain step
         }

@@ -1,5 +1,5 @@
 // m, l and o of HEADS query heads that share one KV head, for one token, over a range of keys: each key is visited once
-// and each row of K and V is read once for all the heads. Four heads travel in one vec4, HEAD_QUADS of them. Keys come
+// and each row of K and V is read once for all the heads. Four heads travel in one vec4 (columns). Keys come
 // in tiles of WORKGROUP:
 //   scores   thread j has the scores of key j (see row_scores_*)
 //   max      of the tile, known to every thread (see tile_reduce_*); m and alpha are the same in all
@@ -7,24 +7,17 @@
 // At the end the slices are added up. The kernel behind this library defines what becomes of four heads, the h-th quad
 // of the workgroup's: leave(work, h, m, l), and emit(work, h, d, o, l) with o, not yet divided by l, at dimension d.
 // Constants: N_HEADS, N_KV_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; HEADS, WORKGROUP (at least OCTS and 16), PARTS
-// (tile_reduce_*). Libraries: kv_*, kv_scales_*.
+// (tile_reduce_*). Libraries: columns, kv_*, kv_scales_*.
 @group(0) @binding(0) var<storage, read> q: array<f32>;           // (n_tokens, N_HEADS, HEAD_DIM)
 @group(0) @binding(1) var<storage, read> k_cache: array<KvOct>;   // (N_KV_HEADS, kv_room(), OCTS)
 @group(0) @binding(2) var<storage, read> v_cache: array<KvOct>;   // (N_KV_HEADS, kv_room(), OCTS)
 
 const OCTS = HEAD_DIM / 8;
 const SLICES = WORKGROUP / OCTS;
-const HEAD_QUADS = (HEADS + 3) / 4;
 const HEAD_SLICES = (GQA_GROUP + HEADS - 1) / HEADS; // workgroups that share a KV head's group
 
 // What one workgroup attends to: keys `begin` to `end`, which are split `split` of all.
 struct Work { kv_head: u32, token: u32, head_slice: u32, split: u32, begin: u32, end: u32 }
-
-// Of four heads: the scores of a key, or one number each.
-alias Heads = vec4<f32>;
-alias Scores = array<Heads, HEAD_QUADS>;
-// o of four heads at the eight columns of a thread, by name: an array that is indexed in a loop may land in memory.
-struct Columns { c0: Heads, c1: Heads, c2: Heads, c3: Heads, c4: Heads, c5: Heads, c6: Heads, c7: Heads }
 
 var<workgroup> q_heads: array<Heads, HEAD_QUADS * HEAD_DIM>;      // (HEAD_QUADS, 8, OCTS), scaled: see q_at
 // p of even and of odd tiles: (2, HEAD_QUADS, WORKGROUP)
@@ -102,17 +95,6 @@ fn score_oct(s: Heads, h: u32, c: u32, k: Oct) -> Heads {
 fn scaled_by(x: Heads, scale: f32) -> Heads {
   if (KV_SCALED) { return x * scale; }
   return x;
-}
-
-fn scaled(o: Columns, by: Heads) -> Columns {
-  return Columns(o.c0 * by, o.c1 * by, o.c2 * by, o.c3 * by, o.c4 * by, o.c5 * by, o.c6 * by, o.c7 * by);
-}
-
-fn plus(o: Columns, p: Heads, v: Oct) -> Columns {
-  return Columns(
-    o.c0 + p * v.a.x, o.c1 + p * v.a.y, o.c2 + p * v.a.z, o.c3 + p * v.a.w,
-    o.c4 + p * v.b.x, o.c5 + p * v.b.y, o.c6 + p * v.b.z, o.c7 + p * v.b.w,
-  );
 }
 
 // o += p[j] v[j] over this thread's keys, eight at a time, by name, since compilers do not hoist loads out of a loop.

@@ -1,6 +1,6 @@
 // m, l and o of HEADS query heads that share one KV head, over a range of keys, with no barrier among tiles: each
 // SUBGROUP lanes take tiles of TILE keys in turns and keep a state of their own; all are merged once, at the end. Four
-// heads travel in one vec4, HEAD_QUADS of them. In a tile
+// heads travel in one vec4 (columns). In a tile
 //   scores   KEY_LANES lanes share a key, and each gets all its scores (see lane_keys_*)
 //   values   a lane is OCTS_EACH octs of columns of V_KEYS keys; p comes from the lane that made it
 // The keys of the next tile are on their way while values are added, and its values while it is scored. o is rescaled
@@ -13,7 +13,7 @@
 //   put_column(i, x), column_at(i)                  workgroup memory of WORKGROUP Heads
 // Constants: HEAD_DIM, HEADS, WORKGROUP; SUBGROUP, lanes of the smallest subgroup; KEY_LANES, CELLS_EACH (cells of a
 // key that a lane has), V_LANES (lanes that share a value).
-// Libraries: kv_*, kv_scales_*, lane_keys_*, online_softmax, softcap, window or window_none.
+// Libraries: columns, kv_*, kv_scales_*, lane_keys_*, online_softmax, softcap, window or window_none.
 const OCTS = HEAD_DIM / 8;
 const CELLS = HEAD_DIM / CELL_DIMS;
 const OCTS_EACH = (OCTS + V_LANES - 1) / V_LANES;
@@ -21,15 +21,9 @@ const TILE = SUBGROUP / KEY_LANES;
 const SLICES = SUBGROUP / V_LANES;           // keys whose values a subgroup adds at once
 const V_KEYS = TILE / SLICES;
 const SUBGROUPS = WORKGROUP / SUBGROUP;
-const HEAD_QUADS = (HEADS + 3) / 4;
 const KEPT = 8 / min(SLICES, 8);             // columns of an oct whose sums over the slices a lane ends with
 const SHARES = select(1u, 4u, SUBGROUPS % 4 == 0 && SUBGROUP >= 4); // lanes that add up a column over the subgroups
 
-// Of four heads: the scores of a key, or one number each.
-alias Heads = vec4<f32>;
-alias Scores = array<Heads, HEAD_QUADS>;
-// o of four heads at eight columns.
-struct Columns { c0: Heads, c1: Heads, c2: Heads, c3: Heads, c4: Heads, c5: Heads, c6: Heads, c7: Heads }
 alias Output = array<Columns, HEAD_QUADS * OCTS_EACH>;
 
 // Keys `begin` to `end`; those past `last` are not read. `cell`, `oct` and `row`: where key 0 begins in k_cache, in
@@ -115,17 +109,6 @@ fn raise(m: ptr<function, Scores>, l: ptr<function, Scores>, o: ptr<function, Ou
     (*l)[h] *= alpha;
     for (var e = 0u; e < OCTS_EACH; e++) { (*o)[h * OCTS_EACH + e] = scaled((*o)[h * OCTS_EACH + e], alpha); }
   }
-}
-
-fn scaled(o: Columns, by: Heads) -> Columns {
-  return Columns(o.c0 * by, o.c1 * by, o.c2 * by, o.c3 * by, o.c4 * by, o.c5 * by, o.c6 * by, o.c7 * by);
-}
-
-fn plus(o: Columns, p: Heads, v: Oct) -> Columns {
-  return Columns(
-    o.c0 + p * v.a.x, o.c1 + p * v.a.y, o.c2 + p * v.a.z, o.c3 + p * v.a.w,
-    o.c4 + p * v.b.x, o.c5 + p * v.b.y, o.c6 + p * v.b.z, o.c7 + p * v.b.w,
-  );
 }
 
 // The sum over the lanes of a subgroup that are `stride`, 2 stride, 4 stride ... apart.

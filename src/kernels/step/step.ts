@@ -1,5 +1,6 @@
 // The fused step: compiles shaders/step/step.wgsl for a model, binds a range of its layers, and records the dispatch.
 
+import columns from '../../../shaders/attention/lib/columns.wgsl?raw';
 import kvF16 from '../../../shaders/attention/lib/kv_f16.wgsl?raw';
 import kvF32 from '../../../shaders/attention/lib/kv_f32.wgsl?raw';
 import kvQ8 from '../../../shaders/attention/lib/kv_q8.wgsl?raw';
@@ -138,7 +139,7 @@ const ATTENTION = {
     constants: (_shape: StepShape, { keyLanes }: StepPlan) => ({ K_LANES: keyLanes }),
   },
   lanes: {
-    source: () => [noScales, lanesWgsl, laneKeysPairs, attentionLanes],
+    source: () => [noScales, columns, lanesWgsl, laneKeysPairs, attentionLanes],
     constants: (shape: StepShape, { launch }: StepPlan, subgroup: number) => ({
       HEADS: shape.nHeads / shape.nKvHeads,
       WORKGROUP: launch.threads,

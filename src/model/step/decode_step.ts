@@ -64,7 +64,7 @@ export class DecodeStep {
     const { fused, plainAt } = this;
     const { name, lanesFrom, until } = this.decision;
     if (!fused || name !== 'fused' || position >= until || position === plainAt) return null;
-    return position < lanesFrom ? fused.tiles : (fused.lanes ?? fused.tiles);
+    return (position >= lanesFrom && fused.lanes) || fused.tiles;
   }
 
   /**
@@ -72,7 +72,7 @@ export class DecodeStep {
    * fused step runs.
    */
   gaveUp(position: number): string | null {
-    const { name, spins, gain, lanesFrom, until } = this.decision;
+    const { name, spins } = this.decision;
     if (name === 'plain') return null;
     this.giveUps++;
     this.plainAt = position;
@@ -80,7 +80,7 @@ export class DecodeStep {
     const what = `A fused decode step gave up waiting at position ${position}, and ran again as a plain step`;
     if (this.giveUps < MOST_GIVE_UPS) return `${what} (${this.giveUps} of ${MOST_GIVE_UPS} before it is turned off).`;
     const reason = why`the fused step gave up ${this.giveUps} times`;
-    this.decision = { name: 'plain', reason, gain, spins, lanesFrom, until };
+    this.decision = { ...this.decision, name: 'plain', reason };
     return `${what}. It has done so ${this.giveUps} times, and stays off until the next load.`;
   }
 }

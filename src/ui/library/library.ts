@@ -13,7 +13,7 @@ import type { Turn } from '../conversation/conversation';
 import { type Summary, summarize } from '../conversation/conversation_index';
 import { mergeConversations } from '../conversation/conversation_merge';
 import { ConversationStore } from '../conversation/conversation_store';
-import { type Conversation, MAX_OWN_TITLE, wholeTitleOf } from '../conversation/conversation_tree';
+import { type Conversation, ownTitle, wholeTitleOf } from '../conversation/conversation_tree';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
 import { libraryParts } from './later_parts';
@@ -36,7 +36,8 @@ class VivaceLibrary extends WordedElement implements RowActions {
   declare current: string;
   /** Null until the list is read. */
   declare summaries: Summary[] | null;
-  declare renamed: string | null;
+  /** The row that is renamed, and the title that its field began with: the row may show less. */
+  declare renamed: { id: string; title: string } | null;
   /** Id of the row in the Tab order. */
   declare stop: string | null;
 
@@ -50,8 +51,6 @@ class VivaceLibrary extends WordedElement implements RowActions {
     () => this.sayUnreadable(),
   );
   private stopListening = () => {};
-  /** The title that the field of a rename began with: a row may show less. */
-  private wholeTitle = '';
   /** The title that the page knows. */
   private told = '';
 
@@ -121,18 +120,29 @@ class VivaceLibrary extends WordedElement implements RowActions {
     });
   }
 
+  /** The field is there at once, for what is typed at once; the whole title follows where nothing was typed. */
   async startRename(id: string): Promise<void> {
+    const title = this.titleOf(id);
+    const field = await this.fillRename(id, title);
     const conversation = await this.newest(id).catch(() => null);
-    this.wholeTitle = conversation ? wholeTitleOf(conversation).slice(0, MAX_OWN_TITLE) : this.titleOf(id);
-    this.renamed = id;
-    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLInputElement>('.rename')?.select());
+    if (!conversation || this.renamed?.id !== id || field?.value !== title) return;
+    await this.fillRename(id, ownTitle(wholeTitleOf(conversation)));
+  }
+
+  private async fillRename(id: string, title: string): Promise<HTMLInputElement | null> {
+    this.renamed = { id, title };
+    await this.updateComplete;
+    const field = this.renderRoot.querySelector<HTMLInputElement>('.rename');
+    field?.select();
+    return field;
   }
 
   async rename(id: string, title: string, keepFocus = false): Promise<void> {
-    if (this.renamed !== id) return; // the field loses its focus as it disappears
+    const before = this.renamed;
+    if (before?.id !== id) return; // the field loses its focus as it disappears
     this.renamed = null;
     if (keepFocus) void this.focusRow(id);
-    if (title === this.wholeTitle) return;
+    if (title === before.title) return;
     await this.keeper.flush();
     this.keeper.rename(id, title);
     await this.store.rename(id, title);
@@ -273,7 +283,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
 
   private renderRow(summary: Summary) {
     const { id } = summary;
-    const renames = id === this.renamed ? this.wholeTitle : null;
+    const renames = id === this.renamed?.id ? this.renamed.title : null;
     return renderRow(summary, { isCurrent: id === this.current, renames, isStop: id === this.stop }, this);
   }
 

@@ -34,7 +34,7 @@ export const page = {
     timing: 'Timing',
     timingTitle: 'Time between tokens',
     timingWidth: 'Width of the timing panel',
-    tempo: 'Tokens per second of the newest answer, after the first token',
+    tempo: 'Tokens per second of the newest answer',
     otherModel: 'Choose another model',
     private: 'Runs entirely on your device. Nothing you type leaves it.',
     missing: 'A part of this page did not load. Try again.',

@@ -571,8 +571,9 @@ describe('the context', () => {
   });
 
   test('that an answer fills offers a way on below it', async () => {
-    await open({ contextLength: 60, answers: [{ text: 'abcd'.repeat(100) }, { text: 'Fine.' }] });
+    await open({ contextLength: 60, answers: [{ text: 'Well.' }, { text: 'abcd'.repeat(100) }, { text: 'Fine.' }] });
     await sendAll('Go');
+    await sendAll('On');
     await expect.poll(() => textOf(byId('advice'))).toContain('The model’s memory is full');
     await expect.poll(() => byId('advice').getAttribute('role')).toBe('note'); // nothing failed
     await expect.poll(() => textOf(byId('meter'))).toBe('Memory 100% full');

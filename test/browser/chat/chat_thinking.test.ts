@@ -257,7 +257,7 @@ test('a real model thinks, answers, is switched, and is cut in its thinking', as
   await expect.poll(() => textOf(lastAnswer(page))).toBe('The answer is 42.');
   await page.getByTestId('thought').click();
   await expect.poll(() => textOf(page.getByTestId('thought-body'))).toContain('6 times 7 is 42.');
-  await expect.poll(() => textOf(page.getByTestId('meter'))).toMatch(/^Memory \d+ % full$/);
+  await expect.poll(() => textOf(page.getByTestId('meter'))).toMatch(/^Memory \d+% full$/);
   await page.getByTestId('thinking').click();
   await send(page, 'Please think again.');
   expect(await ended(page)).toBe('done');

@@ -143,7 +143,7 @@ test('a download is followed, canceled and resumed where it was, and the model r
   await expect.poll(() => page.locator('vivace-next-step').isVisible()).toBe(false);
   await screenshot(page, 'catalogue_loading');
   await openDialog();
-  await expect.poll(() => textOf(card('short')), SOON).toMatch(/Downloading, \d+ %/);
+  await expect.poll(() => textOf(card('short')), SOON).toMatch(/Downloading, \d+%/);
   await card('short').getByTestId('card-cancel').click();
   await expect.poll(() => stateOf('short'), SOON).toBe('resume');
   await expect.poll(() => textOf(card('short'))).toMatch(/Resume\s*55% downloaded/);

@@ -251,7 +251,7 @@ describe('one run after the other', () => {
     const result = () => textOf(page.getByTestId('roofline-result'));
     await button.click();
     await expect.poll(result, SOON).toMatch(/250 GB\/s at most, by the GPU’s clock/);
-    await expect.poll(() => textOf(panel(page).locator('[data-figure=roofline]')), SOON).toMatch(/^\d.* %$/);
+    await expect.poll(() => textOf(panel(page).locator('[data-figure=roofline]')), SOON).toMatch(/^\d.*%$/);
     await button.click();
     await expect.poll(result, SOON).toBe('No memory is left. Close other tabs.');
   });

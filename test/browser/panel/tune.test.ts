@@ -114,7 +114,7 @@ describe('one visit, and the next', () => {
     for (const letter of 'ABCDEFGH') {
       const cells = await table.locator(`tr[data-candidate=${letter}] td`).allTextContents();
       expect(cells.slice(0, 3).join(' '), letter).toMatch(/^\d+ \d+ \d+$/);
-      expect(cells.slice(3).join(' ').trim(), letter).toMatch(/^(refused|[\d.]+ ([+−]?[\d,]+ %|–))$/);
+      expect(cells.slice(3).join(' ').trim(), letter).toMatch(/^(refused|[\d.]+ ([+−]?[\d,]+%|–))$/);
     }
     await expect.poll(() => table.locator('tr.winner').count()).toBe(1);
     await expect.poll(() => table.getByRole('img', { name: 'winner' }).count()).toBe(1);

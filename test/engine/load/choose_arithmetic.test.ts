@@ -127,7 +127,7 @@ describe('raced', () => {
   test('without a result: q8 as ever, a warning, and nothing kept', async () => {
     const { load, choosing } = raceWith(async () => 'decode differed by 80% from round to round');
     expect(await choosing).toMatchObject({ decode: 'q8', prefill: 'q8', cause: 'failed', race: null });
-    const message = expect.stringMatching(/^q8 was not raced against f32: decode differed by 80 %.* q8; the next load/);
+    const message = expect.stringMatching(/^q8 was not raced against f32: decode differed by 80%.* q8; the next load/);
     expect(load.warnings).toEqual([{ code: 'race-failed', message }]);
     expect(storeProfile).not.toHaveBeenCalled();
   });

@@ -215,16 +215,21 @@ for (const [name, given] of Object.entries(CASES)) {
 }
 
 // One workgroup waits for no other. It writes 12 epochs a step, which wrap at 256.
-test('a dispatch for each range gives the same x as a dispatch for each phase', { timeout: TIMEOUT_MS }, async () => {
-  const [apart, whole] = [await create(SEVEN_LAYERS), await create(SEVEN_LAYERS, false)];
-  const { config, weights } = whole.run;
-  const oracle = new StepOracle(config, weights, CONTEXT, 'f32', EXACT);
-  for (let position = 0; position < 24; position++) {
-    const embedding = oracle.embed((position * 29 + 3) % config.vocabSize);
-    const expected = await apart.run.whole(embedding, position);
-    const { x, dispatches } = await whole.run.whole(embedding, position);
-    expect([expected.dispatches, dispatches]).toEqual([7 * 6 + 5 * 2, 5]);
-    expect(x).toEqual(expected.x);
-  }
-  expect(await whole.run.fused.gaveUp()).toBe(false);
-});
+test.each(['tiles', 'lanes'] as const)(
+  'by %s, a dispatch for each range gives the same x as a dispatch for each phase',
+  { timeout: TIMEOUT_MS },
+  async (attention) => {
+    const given = { ...SEVEN_LAYERS, attention };
+    const [apart, whole] = [await create(given), await create(given, false)];
+    const { config, weights } = whole.run;
+    const oracle = new StepOracle(config, weights, CONTEXT, 'f32', EXACT);
+    for (let position = 0; position < 24; position++) {
+      const embedding = oracle.embed((position * 29 + 3) % config.vocabSize);
+      const expected = await apart.run.whole(embedding, position);
+      const { x, dispatches } = await whole.run.whole(embedding, position);
+      expect([expected.dispatches, dispatches]).toEqual([7 * 6 + 5 * 2, 5]);
+      expect(x).toEqual(expected.x);
+    }
+    expect(await whole.run.fused.gaveUp()).toBe(false);
+  },
+);

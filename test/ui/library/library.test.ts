@@ -18,7 +18,6 @@ interface Inner {
   keeper: LibraryKeeper;
   note: LibraryNote;
   finder: LibrarySearch;
-  wholeTitle: string;
   renderRoot: object;
   exportAll(): Promise<void>;
 }
@@ -46,6 +45,11 @@ afterEach(() => {
   inner.store.close();
   vi.mocked(libraryParts).mockReset();
 });
+
+/** The field of a rename, as if it were on the page. */
+function showField(value: string): void {
+  inner.renderRoot = { querySelector: () => ({ value, select: () => {} }), querySelectorAll: () => [] };
+}
 
 const partsFail = () => vi.mocked(libraryParts).mockRejectedValue(new TypeError('Failed to fetch'));
 
@@ -101,10 +105,22 @@ test('a name that was not edited leaves a long title as it is', async () => {
   await inner.store.save(conversation);
   await inner.store.rename(conversation.id, title);
   library.summaries = await inner.store.list();
+  showField(library.summaries[0]?.title ?? '');
   await library.startRename(conversation.id);
-  expect(inner.wholeTitle).toBe(title);
-  await library.rename(conversation.id, inner.wholeTitle);
+  expect(library.renamed?.title).toBe(title);
+  await library.rename(conversation.id, title);
   expect((await inner.store.load(conversation.id))?.title).toBe(title);
+});
+
+test('what is typed before the whole title is here stays', async () => {
+  const { conversation } = asking('1');
+  await inner.store.save(conversation);
+  await inner.store.rename(conversation.id, 'A title '.repeat(9));
+  library.summaries = await inner.store.list();
+  const shown = library.summaries[0]?.title;
+  showField('S');
+  await library.startRename(conversation.id);
+  expect(library.renamed?.title).toBe(shown);
 });
 
 test('a conversation that storage refuses can be renamed, and has its title once it is stored', async () => {
