@@ -79,15 +79,15 @@ export class Gestures {
   };
 
   private readonly up = (event: PointerEvent) => {
-    this.fingers.delete(event.pointerId);
     const { drag } = this;
-    this.end();
+    this.cancel(event);
     if (drag?.kind === 'select' && drag.isMoved) this.actions.select(drag.from, this.at(event)[0]);
   };
 
-  private readonly cancel = (event: PointerEvent) => {
-    this.fingers.delete(event.pointerId);
-    this.end();
+  private readonly cancel = ({ pointerId }: PointerEvent) => {
+    this.fingers.delete(pointerId);
+    this.drag = null;
+    this.brush.hidden = true;
   };
 
   private readonly leave = () => {
@@ -119,10 +119,5 @@ export class Gestures {
     this.brush.hidden = false;
     this.brush.style.left = `${left}px`;
     this.brush.style.width = `${Math.max(0, right - left)}px`;
-  }
-
-  private end(): void {
-    this.drag = null;
-    this.brush.hidden = true;
   }
 }

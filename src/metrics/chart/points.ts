@@ -135,7 +135,8 @@ function insert(sorted: Float64Array, size: number, value: number): number {
 }
 
 function remove(sorted: Float64Array, size: number, value: number): number {
-  sorted.copyWithin(sorted.subarray(0, size).indexOf(value), sorted.subarray(0, size).indexOf(value) + 1, size);
+  const at = sorted.indexOf(value);
+  sorted.copyWithin(at, at + 1, size);
   return size - 1;
 }
 

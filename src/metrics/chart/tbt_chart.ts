@@ -16,7 +16,7 @@ const AROUND = { top: 1.5, end: 2.7, x: 2.2, y: 3.7, title: 1.35 } as const;
 /** The least size of the whole chart in CSS pixels. */
 const LEAST = { width: 200, height: 120 } as const;
 /** Steps of an axis that counts tokens. */
-const TOKEN_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000];
+const TOKEN_STEPS = [1, 10, 100, 1000, 10_000, 100_000].flatMap((step) => [step, 2 * step, 5 * step]);
 
 const PATHS: Record<Series['kind'], uPlot.Series.PathBuilder> = {
   line: whereNotEmpty(uPlot.paths.linear!()),

@@ -24,8 +24,8 @@ export function spreadOf(values: readonly (number | null)[]): Spread | null {
   const sorted = Float64Array.from(known).sort();
   const n = sorted.length;
   if (n === 0) return null;
-  const [low, high] = [sorted[(n - 1) >> 1] ?? Number.NaN, sorted[n >> 1] ?? Number.NaN];
-  return { n, median: (low + high) / 2, min: sorted[0] ?? Number.NaN, max: sorted[n - 1] ?? Number.NaN };
+  const at = (i: number) => sorted[i] ?? Number.NaN;
+  return { n, median: (at((n - 1) >> 1) + at(n >> 1)) / 2, min: at(0), max: at(n - 1) };
 }
 
 /** Compares `other` with `base`. @param isHigherBetter as of tokens a second, unlike milliseconds */

@@ -3,22 +3,20 @@
 
 import { words } from '../../words/words';
 
+type Buttons = Map<string, HTMLElement>;
+
 export class Footnotes {
-  private readonly references = new Map<string, HTMLElement>();
-  private readonly footnotes = new Map<string, HTMLElement>();
+  private readonly references: Buttons = new Map();
+  private readonly footnotes: Buttons = new Map();
 
   createReference(label: string): HTMLElement {
     const button = createButton('note', label, words().text.footnote(label));
-    if (!this.references.has(label)) this.references.set(label, button);
-    button.addEventListener('click', () => go(this.footnotes.get(label)));
-    return button;
+    return connect(button, label, this.references, this.footnotes);
   }
 
   createFootnote(label: string): HTMLElement {
     const button = createButton('note-back', `${label}. \u21a9\ufe0e`, words().text.backToText);
-    if (!this.footnotes.has(label)) this.footnotes.set(label, button);
-    button.addEventListener('click', () => go(this.references.get(label)));
-    return button;
+    return connect(button, label, this.footnotes, this.references);
   }
 }
 
@@ -31,7 +29,13 @@ function createButton(name: string, text: string, label: string): HTMLElement {
   return button;
 }
 
-function go(target: HTMLElement | undefined): void {
-  target?.focus();
-  target?.scrollIntoView({ block: 'nearest' });
+/** Makes a button of `from` lead to that of the same label in `to`. Others lead to the first of a label. */
+function connect(button: HTMLElement, label: string, from: Buttons, to: Buttons): HTMLElement {
+  if (!from.has(label)) from.set(label, button);
+  button.addEventListener('click', () => {
+    const target = to.get(label);
+    target?.focus();
+    target?.scrollIntoView({ block: 'nearest' });
+  });
+  return button;
 }

@@ -96,7 +96,7 @@ export class MarkScanner {
     if (this.held.endsWith(']')) {
       this.held = '';
       const isFootnote = held.endsWith(':') && this.isLineStart;
-      this.note(this.heldNote(held), isFootnote ? 'footnote' : 'reference');
+      this.note(held.slice(0, held.indexOf(']') + 1), isFootnote ? 'footnote' : 'reference');
       if (!isFootnote) this.write(held.slice(-1));
       return;
     }
@@ -104,10 +104,6 @@ export class MarkScanner {
     const label = held.slice(2, held.endsWith(']') ? -1 : undefined);
     const isPossible = held === '[^' || (held.startsWith('[^') && LABEL.test(label));
     if (!isPossible) this.giveUp('');
-  }
-
-  private heldNote(held: string): string {
-    return held.slice(0, held.indexOf(']') + 1);
   }
 
   private note(held: string, kind: 'reference' | 'footnote'): void {

@@ -31,12 +31,10 @@ export function provideParts(given: Partial<PartSources>): void {
 export function withPart<K extends keyof MarkdownParts>(name: K, use: (part: MarkdownParts[K]) => void): void {
   const part = loaded[name];
   if (part) use(part);
-  else void load(name).then(() => loaded[name] && use(loaded[name]));
-}
-
-function load<K extends keyof MarkdownParts>(name: K): Promise<void> {
-  loading[name] ??= fetchPart(name);
-  return loading[name] ?? Promise.resolve();
+  else {
+    loading[name] ??= fetchPart(name);
+    void loading[name]?.then(() => loaded[name] && use(loaded[name]));
+  }
 }
 
 async function fetchPart<K extends keyof MarkdownParts>(name: K): Promise<void> {

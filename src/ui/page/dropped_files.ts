@@ -36,7 +36,7 @@ export async function filesOf(transfer: DataTransfer): Promise<File[]> {
   const files = [...transfer.files];
   const entries = [...transfer.items].map((item) => (item.kind === 'file' ? item.webkitGetAsEntry?.() : null));
   if (!entries.some((entry) => entry?.isDirectory)) return files;
-  return shallowest(await walk(entries.filter((entry) => entry !== null && entry !== undefined)));
+  return shallowest(await walk(entries.filter((entry) => !!entry)));
 }
 
 /** Lists level by level, so that the limits cut off the deepest files. */

@@ -53,8 +53,9 @@ const models = document.querySelector('vivace-models')!;
 const panel = byId<Panel>('metrics');
 const tempo = new TempoMark(byId('mark'), byId('tempo'));
 const notices = document.querySelector('vivace-notices')!;
+const query = new URLSearchParams(location.search);
 const place = { base: document.baseURI, hub: hubOf(location.search, document.baseURI) };
-const offers = new Offers(place, new URLSearchParams(location.search).get('backend') !== 'cpu');
+const offers = new Offers(place, query.get('backend') !== 'cpu');
 const reading = offers.read();
 if (mayBeListed(location.search)) await reading;
 const asked = readPageOptions(location.search, document.baseURI, offers.models);
@@ -135,8 +136,8 @@ const first = new FirstScreen({ chat, loader, models, panel, session, offers });
 /** Writes model and options into the page's address, so that it can be opened again and shared. */
 function keepInAddress(): void {
   const { search } = location;
-  const query = writePageOptions(search, session.settings, session.model, document.baseURI, offers.models);
-  history.replaceState(null, '', location.pathname + query + location.hash);
+  const options = writePageOptions(search, session.settings, session.model, document.baseURI, offers.models);
+  history.replaceState(null, '', location.pathname + options + location.hash);
 }
 
 async function openModel(model: ModelLocation, asks = false): Promise<void> {
@@ -298,7 +299,7 @@ connectDrop(document.body, (dropped) => {
 // On touch screens a focused field would open the keyboard over the page.
 if (matchMedia('(hover: hover)').matches) chat.updateComplete.then(() => chat.focus());
 notices.show(asked.complaints);
-if (new URLSearchParams(location.search).has('server')) void openServer();
+if (query.has('server')) void openServer();
 else void session.load();
 // After the first paint, beside the load of the model.
 requestAnimationFrame(() =>
