@@ -85,8 +85,13 @@ export class Shell {
     return answer && (isUsable(answer) || answer.status < 500) ? answer : kept;
   }
 
+  /** Undefined also where the browser cannot read its storage: the network may still answer. */
   private async find(url: string): Promise<Response | undefined> {
-    const cache = await this.storage.open(this.cacheName);
-    return cache.match(url);
+    try {
+      const cache = await this.storage.open(this.cacheName);
+      return await cache.match(url);
+    } catch {
+      return undefined;
+    }
   }
 }

@@ -86,3 +86,10 @@ test('the caches of other builds are removed, and no others', async () => {
   await new Shell(BUILD, SCOPE, storageWith({}, names), online()).clean();
   expect(names).toEqual(['vivace-shell-b', 'somebody-elses']);
 });
+
+test('a cache that the browser cannot open any more leaves the page to the network', async () => {
+  const broken = { open: () => Promise.reject(new DOMException('internal error', 'UnknownError')) };
+  const shell = new Shell(BUILD, SCOPE, broken as unknown as CacheStorage, online());
+  for (const asked of [request('', { mode: 'navigate' }), request('assets/a.js'), request('catalogue.json')])
+    expect(await (await shell.answer(asked))?.text(), asked.url).toBe('new');
+});
