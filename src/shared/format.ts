@@ -17,21 +17,21 @@ export function formatPercent(part: number, language = 'en', minimumFractionDigi
 export function formatSize(bytes: number, language = 'en'): string {
   let value = bytes;
   let unit = 0;
-  while (value >= 1000 && unit < DECIMAL_UNITS.length - 1) {
+  while (value >= 999.5 && unit < DECIMAL_UNITS.length - 1) {
     value /= 1000;
     unit++;
   }
-  return `${fixed(value, unit === 0 || value >= 100 ? 0 : 1, language)} ${DECIMAL_UNITS[unit]}`;
+  return `${fixed(value, unit === 0 || value >= 99.95 ? 0 : 1, language)} ${DECIMAL_UNITS[unit]}`;
 }
 
 export function formatTokenRate(perSecond: number, language = 'en'): string {
-  return `${fixed(perSecond, perSecond < 100 ? 1 : 0, language)} tok/s`;
+  return `${fixed(perSecond, perSecond < 99.95 ? 1 : 0, language)} tok/s`;
 }
 
 /** A time with three significant digits: 0.42 ms, 7.30 ms, 184 ms, 2.10 s. */
 export function formatMilliseconds(ms: number, language = 'en'): string {
-  if (ms >= 1000) return `${fixed(ms / 1000, ms < 10000 ? 2 : 1, language)} s`;
-  return `${fixed(ms, ms >= 100 ? 0 : ms >= 10 ? 1 : 2, language)} ms`;
+  if (ms >= 999.5) return `${fixed(ms / 1000, ms < 9995 ? 2 : 1, language)} s`;
+  return `${fixed(ms, ms >= 99.95 ? 0 : ms >= 9.995 ? 1 : 2, language)} ms`;
 }
 
 /** A number of parameters: 15 million, 1.2 billion. */
