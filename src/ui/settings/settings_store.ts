@@ -11,6 +11,8 @@ export interface Remembered {
 
 const KEY = 'vivace-settings';
 const MAX_LETTERS = 100_000;
+/** Most letters of a stored text: a letter of the prompt takes up to six. */
+const MAX_STORED = 7 * MAX_LETTERS;
 
 /** Parses a stored text. Missing and illegal parts get their defaults. */
 export function parseRemembered(text: string | null): Remembered {
@@ -18,8 +20,8 @@ export function parseRemembered(text: string | null): Remembered {
   const stored = parseObject(text);
   const sampling = Object(stored.sampling) as Record<string, unknown>;
   for (const field of SAMPLING_FIELDS) {
-    const value = Object.hasOwn(sampling, field.key) ? sampling[field.key] : undefined;
-    if (typeof value === 'number' && Number.isFinite(value)) remembered.sampling[field.key] = inRange(field, value);
+    const value = sampling[field.key];
+    if (Number.isFinite(value)) remembered.sampling[field.key] = inRange(field, value as number);
   }
   const { system } = stored;
   if (typeof system === 'string' && system.length <= MAX_LETTERS) remembered.system = system;
@@ -28,7 +30,7 @@ export function parseRemembered(text: string | null): Remembered {
 }
 
 function parseObject(text: string | null): Record<string, unknown> {
-  if (text === null || text.length > 2 * MAX_LETTERS) return {};
+  if (text === null || text.length > MAX_STORED) return {};
   try {
     return Object(JSON.parse(text));
   } catch {

@@ -28,7 +28,8 @@ test('nothing stored, or nothing that can be read, is the standard', () => {
   ]) {
     expect(parseRemembered(text), String(text)).toEqual(standard);
   }
-  expect(parseRemembered(JSON.stringify({ system: 'x'.repeat(300_000) }))).toEqual(standard);
+  expect(parseRemembered(JSON.stringify({ system: 'x'.repeat(100_001) }))).toEqual(standard);
+  expect(parseRemembered(JSON.stringify({ system: 'x'.repeat(1_000_000) }))).toEqual(standard);
 });
 
 test('values out of range are brought into it, and strangers stay out', () => {
@@ -54,4 +55,14 @@ test('whatever is stored, every value is allowed', () => {
       expect(remembered.thinking).toMatch(/^(?:on|off)$/);
     }),
   );
+});
+
+test('the longest system prompt comes back, whatever its letters take in storage', () => {
+  for (const letter of ['x', '\n', '"', '\u0001']) {
+    const system = letter.repeat(100_000);
+    expect(parseRemembered(JSON.stringify({ sampling: {}, system, thinking: 'off' }))).toMatchObject({
+      system,
+      thinking: 'off',
+    });
+  }
 });
