@@ -45,9 +45,15 @@ function renderSlider(field: SamplingField, value: number | null, set: (value: n
 
 function renderNumber<S>(field: NumberField<S>, value: number | null, set: (value: number | null) => void) {
   const [min, max, step] = stepsOf(field);
+  const shown = (number: number | null) => (number === null ? '' : String(number));
+  const take = ({ target }: Event) => {
+    const input = target as HTMLInputElement;
+    const chosen = readNumber(field, input.value);
+    input.value = shown(chosen); // a clamped number may equal the one before, which no rendering writes again
+    set(chosen);
+  };
   return html`<input id=${field.key} type="number" inputmode="decimal" min=${min} max=${max} step=${step}
-    placeholder=${emptyOf(field.key)} .value=${value === null ? '' : String(value)}
-    @change=${(event: Event) => set(readNumber(field, textOf(event)))} />`;
+    placeholder=${emptyOf(field.key)} .value=${shown(value)} @change=${take} />`;
 }
 
 /** The chosen one is named alone: what it means stands below. */
@@ -223,8 +229,6 @@ export class VivaceSettings extends WordedElement {
 
   private set(field: SamplingField, value: number | null): void {
     this.setAll({ ...this.sampling, [field.key]: value });
-    // A number out of range was clamped. The field must show the clamped value, even if it equals the old one.
-    this.requestUpdate();
   }
 
   private setAll(sampling: SamplingSettings): void {

@@ -615,6 +615,23 @@ describe('settings', () => {
     expect(options).not.toHaveProperty('seed');
   });
 
+  test('show the number that holds, whatever was typed before', async () => {
+    await open({ answers: [] });
+    await byId('settings').click();
+    const field = page.locator('input#temperature');
+    for (const [typed, shown] of [
+      ['5', '2'],
+      ['9', '2'],
+      ['', '0.6'],
+      ['', '0.6'],
+    ] as const) {
+      await field.fill(typed);
+      await field.blur();
+      await expect.poll(() => field.inputValue(), { message: typed }).toBe(shown);
+    }
+    await page.keyboard.press('Escape');
+  });
+
   test('put the system prompt first, also in the next conversation, and drop it for a model that takes none', async () => {
     await open({
       answers: [{ text: 'Yes.' }, { error: { code: 'chat-template', message: 'No system role.' } }, { text: 'Yes.' }],
