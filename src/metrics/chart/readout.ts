@@ -7,6 +7,8 @@ import { gpuMsOf, isOfServer, placeOf, type RunData, type Stall } from '../run/r
 import { formatMs } from '../shared/figure_format';
 
 const MOST_LETTERS = 40;
+/** The longest stalls, which have buttons. */
+const MOST_STALLS = 100;
 
 interface TokenReadout {
   gap: string;
@@ -79,12 +81,12 @@ export function renderReadout({ gap, where, text, stages, stall }: TokenReadout)
     ${stall ? html`<p class="line stalled">${stall}</p>` : nothing}`;
 }
 
-/** The list of stalls. @param onGo takes the stall that the reader chose */
+/** The list of the longest stalls. @param onGo takes the stall that the reader chose */
 export function renderStalls(stalls: readonly Stall[], onGo: (stall: Stall) => void) {
   if (stalls.length === 0) return nothing;
   const texts = panelWords().readout;
   return html`<section class="stalls" data-testid="stalls">
     <h3 title=${texts.stallsHelp}>${texts.stalls(stalls.length)}</h3>
-    <ul>${bySentence(longestFirst(stalls)).map((same) => html`<li>${same.map((stall) => html`<button @click=${() => onGo(stall)}><b>${formatMs(stall.gapMs)}</b> ${texts.beforeToken(stall.token)}</button> `)}${same.length > 1 ? html`<br />` : nothing}${same[0]?.sentence}</li>`)}</ul>
+    <ul>${bySentence(longestFirst(stalls).slice(0, MOST_STALLS)).map((same) => html`<li>${same.map((stall) => html`<button @click=${() => onGo(stall)}><b>${formatMs(stall.gapMs)}</b> ${texts.beforeToken(stall.token)}</button> `)}${same.length > 1 ? html`<br />` : nothing}${same[0]?.sentence}</li>`)}${stalls.length > MOST_STALLS ? html`<li>…</li>` : nothing}</ul>
   </section>`;
 }

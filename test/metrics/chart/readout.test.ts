@@ -1,7 +1,8 @@
 // The readout of one token, and the list of stalls.
 
 import { describe, expect, test } from 'vitest';
-import { bySentence, describeToken, longestFirst, spokenToken } from '../../../src/metrics/chart/readout';
+import { bySentence, describeToken, longestFirst, renderStalls, spokenToken } from '../../../src/metrics/chart/readout';
+import type { Stall } from '../../../src/metrics/run/run_data';
 import { RunRecord } from '../../../src/metrics/run/run_record';
 import { tokenEvent } from '../events';
 import { runOf } from './runs';
@@ -43,4 +44,18 @@ test('stalls with one sentence stand together, in the order of their first', () 
   const stall = (token: number, sentence: string) => ({ token, gapMs: 1, cause: 'busy', sentence }) as const;
   const groups = bySentence([stall(1, 'Busy.'), stall(2, 'Hidden.'), stall(3, 'Busy.')]);
   expect(groups.map((same) => same.map(({ token }) => token))).toEqual([[1, 3], [2]]);
+});
+
+test('of the stalls of a file, which may be all of its tokens, the longest have buttons', () => {
+  const stalls = Array.from({ length: 1000 }, (_, token) => ({
+    token,
+    gapMs: token,
+    cause: 'busy',
+    sentence: 'Busy.',
+  }));
+  const made = JSON.stringify(renderStalls(stalls as unknown as Stall[], () => {}));
+  expect(made).toContain('1000 stalls');
+  expect(made.match(/before token \d+/g)).toHaveLength(100);
+  expect(made).toContain('before token 999.');
+  expect(made).not.toContain('before token 899.');
 });
