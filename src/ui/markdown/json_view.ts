@@ -5,6 +5,7 @@ import { css, html, nothing, type TemplateResult } from 'lit';
 import { pageWords } from '../../words/page_words';
 import { WordedElement } from '../../words/worded_element';
 import { codeColorStyles } from './code_color_styles';
+import { visibleText } from './markdown_text';
 
 /** Longest answer that is shown as a tree, in UTF-16 units. */
 const MAX_TEXT = 1_000_000;
@@ -26,7 +27,7 @@ export function readJson(text: string): Container | undefined {
   // Numbers that JavaScript would round are shown as they were written.
   if (text.length > MAX_TEXT || !/^\s*[{[]/.test(text) || /\d{16}/.test(text)) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text, finite);
     const isTree = isContainer(value) && (!Array.isArray(value) || value.some(isContainer));
     return isTree ? value : undefined;
   } catch {
@@ -34,16 +35,23 @@ export function readJson(text: string): Container | undefined {
   }
 }
 
-/** Shows the text as a tree in place of what the element holds. Changes nothing for other texts. */
-export function showJson(element: HTMLElement, text: string): void {
+/** @throws RangeError for a number beyond all that JavaScript has */
+function finite(_key: string, value: unknown): unknown {
+  if (Math.abs(value as number) === Number.POSITIVE_INFINITY) throw new RangeError();
+  return value;
+}
+
+/** Shows the text as a tree in place of what the element holds. Changes nothing for other texts, and returns false. */
+export function showJson(element: HTMLElement, text: string): boolean {
   const value = readJson(text);
-  if (value === undefined) return;
+  if (value === undefined) return false;
   const view = document.createElement('vivace-json') as VivaceJson;
   view.value = value;
   element.replaceChildren(view);
+  return true;
 }
 
-const cut = (text: string) => (text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS)}…` : text);
+const cut = (text: string) => visibleText(text.slice(0, MOST_LETTERS), true) + (text.length > MOST_LETTERS ? '…' : '');
 
 export class VivaceJson extends WordedElement {
   static override styles = [

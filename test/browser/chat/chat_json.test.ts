@@ -8,6 +8,7 @@ import { answers, ended, openSite, type Site, send } from '../site';
 const MANY = Object.fromEntries(Array.from({ length: 250 }, (_, i) => [`key ${i}`, i]));
 const HOSTILE = {
   '<img src=x onerror=alert(1)>': '<b>bold</b>',
+  turned: 'a\u202eb\u0007c',
   deep: { deeper: { deepest: [true, null] } },
   many: MANY,
 };
@@ -35,6 +36,7 @@ test('an answer that is JSON is a tree: folded, bounded, and nothing but text', 
   expect(await constraintOf()).toBeUndefined();
   expect(await tree().locator('img, b').count()).toBe(0);
   expect(await tree().textContent()).toContain('"<b>bold</b>"');
+  expect(await tree().textContent()).toContain('"a[U+202E]b\u2407c"');
   expect(await tree().textContent()).not.toContain('deepest');
   expect(await tree().textContent()).not.toContain('key 0');
   await tree().locator('summary', { hasText: 'deeper' }).click();
