@@ -72,6 +72,12 @@ export class MarkdownWriter implements FrameWork {
     this.budget.run(this);
   }
 
+  /** Writes nothing more: the element holds something else. */
+  stop(): void {
+    this.waiting = '';
+    this.isEnding = false;
+  }
+
   /** Writes until all is written (true), or until `spend` returns false for a full frame. */
   step(spend: (cost: number) => boolean): boolean {
     while (this.at < this.waiting.length) {
@@ -81,7 +87,11 @@ export class MarkdownWriter implements FrameWork {
     }
     this.waiting = '';
     this.at = 0;
-    if (this.isEnding) this.close();
+    if (!this.isEnding) return true;
+    this.marks.flush();
+    if (this.plain === 'no') smd.parser_end(this.parser);
+    this.nodes.closeAll();
+    this.isEnding = false;
     return true;
   }
 
@@ -92,16 +102,15 @@ export class MarkdownWriter implements FrameWork {
   private writeStride(): void {
     const end = Math.min(this.at + STRIDE, this.waiting.length);
     while (this.at < end) {
-      if (this.plain === 'no') this.parse();
-      else this.writePlainly(end);
+      if (this.plain !== 'no') {
+        this.writePlainly(end);
+        continue;
+      }
+      const letter = String.fromCodePoint(this.waiting.codePointAt(this.at)!);
+      this.at += letter.length;
+      this.marks.write(OURS.test(letter) ? '\ufffd' : letter);
     }
     this.nodes.flush();
-  }
-
-  private parse(): void {
-    const letter = String.fromCodePoint(this.waiting.codePointAt(this.at)!);
-    this.at += letter.length;
-    this.marks.write(OURS.test(letter) ? '\ufffd' : letter);
   }
 
   private feed(text: string): void {
@@ -147,12 +156,5 @@ export class MarkdownWriter implements FrameWork {
     this.plain = 'no';
     this.nodes.closeAll();
     this.parser = smd.parser(this.nodes.renderer);
-  }
-
-  private close(): void {
-    this.marks.flush();
-    if (this.plain === 'no') smd.parser_end(this.parser);
-    this.nodes.closeAll();
-    this.isEnding = false;
   }
 }

@@ -24,14 +24,16 @@ export class WrittenText {
     this.writer.end();
     if (!mayBeJson(text)) return;
     withPart('json', ({ showJson }) => {
-      if (this.hasEnded && this.length === text.length) showJson(element, text); // it may go on meanwhile
+      // It may go on meanwhile. What is not written yet would come below the tree.
+      if (this.hasEnded && this.length === text.length && showJson(element, text)) this.writer?.stop();
     });
   }
 
   /** Markdown that has ended takes no more text, so it is written again. */
   private restart(element: HTMLElement): void {
-    element.replaceChildren();
+    this.writer?.stop();
     this.writer = null;
+    element.replaceChildren();
     this.length = 0;
     this.hasEnded = false;
   }

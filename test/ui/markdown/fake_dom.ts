@@ -31,6 +31,7 @@ export class FakeElement {
   readonly listeners = new Map<string, () => void>();
   parentElement: FakeElement | null = null;
   type = '';
+  dir = '';
   readonly style: Record<string, string> = {};
   disabled = false;
 
@@ -64,6 +65,11 @@ export class FakeElement {
   removeChild(node: FakeElement | FakeText): void {
     this.childNodes.splice(this.childNodes.indexOf(node), 1);
     node.parentElement = null;
+  }
+
+  replaceChildren(...nodes: (FakeElement | FakeText)[]): void {
+    for (const node of this.childNodes.splice(0)) node.parentElement = null;
+    for (const node of nodes) this.appendChild(node);
   }
 
   appendChild<T extends FakeElement | FakeText>(node: T): T {
