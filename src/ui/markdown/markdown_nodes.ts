@@ -4,6 +4,7 @@
 // of the element that it appends to.
 
 import * as smd from 'streaming-markdown';
+import { words } from '../../words/words';
 import { type CodeBlock, createCodeBlock } from './code_block';
 import type { CodeColors, ColorRoom } from './code_colors';
 import { Footnotes } from './footnotes';
@@ -172,16 +173,14 @@ export class MarkdownNodes {
       const piece = text.slice(0, wholeLetters(text, room));
       text = text.slice(piece.length);
       this.append(visibleText(piece, Boolean(block?.code)));
-      if (block?.code) this.grow(block.code, piece);
       if (!block) continue;
+      if (block.code) {
+        block.code.source.text += piece;
+        block.code.colors?.grow();
+      }
       block.letters += piece.length + LINE_COST * linesIn(piece);
       block.endsLine = piece.endsWith('\n');
     }
-  }
-
-  private grow(code: CodeBlock, piece: string): void {
-    code.source.text += piece;
-    code.colors?.grow();
   }
 
   closeAll(): void {
@@ -229,7 +228,7 @@ export class MarkdownNodes {
     if (type === smd.IMAGE) return this.make('span', 'image');
     if (type === smd.EQUATION_INLINE) return this.make('code', 'math');
     const element = this.makeNamed(type);
-    if (type === smd.CHECKBOX) element.setAttribute('aria-label', 'Task');
+    if (type === smd.CHECKBOX) element.setAttribute('aria-label', words().text.task);
     return element;
   }
 
@@ -262,7 +261,7 @@ export class MarkdownNodes {
     const box = this.make('div', 'table-box');
     box.setAttribute('tabindex', '0'); // a wide table scrolls, also by keyboard
     box.setAttribute('role', 'group');
-    box.setAttribute('aria-label', 'Table');
+    box.setAttribute('aria-label', words().text.table);
     this.made(1);
     return box.appendChild(document.createElement('table'));
   }

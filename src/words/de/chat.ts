@@ -326,5 +326,7 @@ export const chat: ChatWords = {
   text: {
     footnote: (label) => `Fußnote ${label}`,
     backToText: 'Zurück zum Text',
+    table: 'Tabelle',
+    task: 'Aufgabe',
   },
 };

@@ -305,6 +305,8 @@ export const chat = {
   text: {
     footnote: (label: string) => `Footnote ${label}`,
     backToText: 'Back to the text',
+    table: 'Table',
+    task: 'Task',
   },
 };
 

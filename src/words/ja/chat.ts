@@ -308,5 +308,7 @@ export const chat: ChatWords = {
   text: {
     footnote: (label) => `脚注 ${label}`,
     backToText: '本文に戻る',
+    table: '表',
+    task: 'タスク',
   },
 };

@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { MarkdownWriter } from '../../../src/ui/markdown/markdown';
 import { directionOf, safeHref, visibleText } from '../../../src/ui/markdown/markdown_text';
+import { importTranslation } from '../../../src/words/import_translation';
+import { useLanguage } from '../../../src/words/language';
 import { cpuMs } from '../../cpu_time';
 import { FakeElement, fakeDocument } from './fake_dom';
 import { findUnsafe, framesByHand, HOSTILE, piece, render } from './rendered';
@@ -318,4 +320,18 @@ test('one long answer does not keep another from beginning, and both end', () =>
   expect([long.text().length < 2 * FRAME_LETTERS, short.text()]).toEqual([true, '']);
   while (frame());
   expect([long.text().length, short.text()]).toEqual([3 * FRAME_LETTERS, 'short']);
+});
+
+test('tables and tasks have their names for screen readers in the language of the interface', async () => {
+  const namesOf = () =>
+    render(['| a |\n|---|\n| b |\n\n- [x] done\n'])
+      .descendants()
+      .map((each) => each.attributes.get('aria-label'))
+      .filter(Boolean);
+  expect(namesOf()).toEqual(['Table', 'Task']);
+  await useLanguage('de', importTranslation);
+  expect(namesOf()).toEqual(['Tabelle', 'Aufgabe']);
+  await useLanguage('ja', importTranslation);
+  expect(namesOf()).toEqual(['表', 'タスク']);
+  await useLanguage('en', importTranslation);
 });
