@@ -38,13 +38,14 @@ export class Drawer {
   }
 
   open(): void {
+    this.parts.scrim.click(); // closes whichever is open
     this.set(true);
     this.parts.closer.focus();
   }
 
   /** Opens it in a window that has no room for the part. */
   openIfNarrow(): void {
-    if (this.parts.narrow.matches && !this.isOpen) this.open();
+    if (this.parts.narrow.matches) this.open();
   }
 
   close(): void {

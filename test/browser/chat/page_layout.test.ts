@@ -140,6 +140,21 @@ test('on a phone both are drawers: the page behind takes nothing, and closing gi
     .toEqual([true, true, false]);
 });
 
+test('on a phone the keys of the search open its drawer in place of the other one', async () => {
+  await page.setViewportSize(PHONE);
+  await page.locator('#timing').click();
+  await expect.poll(() => focused()).toBe('close-panel');
+  await page.keyboard.press('Control+k');
+  await expect.poll(() => focused(), SOON).toBe('library');
+  await expect
+    .poll(async () => [await isShown('#shelf'), await isShown('aside#panel'), await isShown('#scrim')], SOON)
+    .toEqual([true, false, true]);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape'); // the first one leaves the field
+  await expect.poll(() => isShown('#scrim'), SOON).toBe(false);
+  expect(await page.evaluate(() => document.querySelectorAll('[inert]').length)).toBe(0);
+});
+
 test('the note swings while tokens come, rests afterwards, and the rate stands beside it', async () => {
   const swings = () => page.locator('#mark:is(.left, .right)').count();
   await talk({ answers: [{ text: ANSWER, holdAfter: 20 }] });
