@@ -123,8 +123,9 @@ class VivaceRuns extends WordedElement implements RowActions {
 
   async delete(ids: readonly string[]): Promise<void> {
     const at = this.rows.findIndex(({ id }) => id === ids[0]);
-    this.removed = await this.store.remove(ids);
-    for (const { summary } of this.removed) if (summary.pin) this.fire('vivace-pin-run', summary.id);
+    const removed = await this.store.remove(ids);
+    if (removed.length > 0) this.removed = removed; // a second click removes nothing
+    for (const { summary } of removed) if (summary.pin) this.fire('vivace-pin-run', summary.id);
     await this.refresh();
     this.say(panelWords().runs.deleted(this.removed.length));
     await this.focusRow((this.rows[at] ?? this.rows.at(-1))?.id ?? null);
@@ -236,7 +237,7 @@ class VivaceRuns extends WordedElement implements RowActions {
     if (isUndo) void this.undo();
     else if (!id || event.target instanceof HTMLInputElement) return;
     else if (event.key === 'F2') this.startRename(id);
-    else if (event.key === 'Delete') void this.delete([id]);
+    else if (event.key === 'Delete' && !event.repeat) void this.delete([id]);
     else if (['ArrowDown', 'ArrowUp', 'Home', 'End'].includes(event.key)) this.moveFocus(id, event.key);
     else return;
     event.preventDefault();

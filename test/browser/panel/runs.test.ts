@@ -66,6 +66,24 @@ test('the line of an answer opens its run, which outlasts the page and travels a
   await expect.poll(() => rows.count(), SOON).toBe(1);
   await page.getByTestId('undo-run').click();
   await expect.poll(() => rows.count(), SOON).toBe(2);
+  // Neither a second click nor a key that is held down takes the way back.
+  await rows
+    .nth(1)
+    .getByTestId('delete-run')
+    .evaluate((button: HTMLElement) => {
+      button.click();
+      button.click();
+    });
+  await expect.poll(() => rows.count(), SOON).toBe(1);
+  await page.getByTestId('undo-run').click();
+  await expect.poll(() => rows.count(), SOON).toBe(2);
+  await rows.nth(1).getByTestId('open-run').focus();
+  await page.keyboard.down('Delete');
+  await expect.poll(() => rows.count(), SOON).toBe(1);
+  await page.keyboard.down('Delete');
+  await page.keyboard.up('Delete');
+  await page.getByTestId('undo-run').click();
+  await expect.poll(() => rows.count(), SOON).toBe(2);
   await rows.nth(1).getByTestId('delete-run').click();
   await expect.poll(() => rows.count(), SOON).toBe(1);
   const input = page.locator('vivace-runs input[type=file]');
