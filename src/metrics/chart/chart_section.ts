@@ -52,6 +52,8 @@ class VivaceChart extends WordedElement {
   /** The picture on the canvas, and its view. */
   private picture: Picture | null = null;
   private drawn: View | null = null;
+  /** The texts on the canvas. */
+  private texts: unknown;
   private readonly pacer = new DrawPacer(() => this.paint(), PACE);
   private readonly resizes = new ResizeObserver(() => this.chart?.resize());
   private isInSight = false;
@@ -103,6 +105,7 @@ class VivaceChart extends WordedElement {
     this.pacer.show(false);
     this.isLarge = false;
     this.drop();
+    this.pacer.ask(); // in its next place
   }
 
   override render() {
@@ -151,7 +154,11 @@ class VivaceChart extends WordedElement {
     if (changed.has('theme')) this.repaint();
     const before = changed.get('runs');
     const { runs } = this;
-    const isOther = before?.isLog !== runs?.isLog || before?.pins !== runs?.pins || before?.run !== runs?.run;
+    const isOther =
+      this.texts !== panelWords() ||
+      before?.isLog !== runs?.isLog ||
+      before?.pins !== runs?.pins ||
+      before?.run !== runs?.run;
     if (changed.has('view') || changed.has('zoom') || (changed.has('runs') && isOther)) this.pacer.ask(true);
     else if (changed.has('spot')) this.chart?.mark(this.spot);
   }
@@ -181,6 +188,7 @@ class VivaceChart extends WordedElement {
     this.picture = this.view.picture({ ...this.runs, columns: this.chart.columns, zoom });
     this.chart.draw(this.picture);
     this.drawn = this.view;
+    this.texts = panelWords();
     // The height of a bin, or the place of a percentile, may have changed under the cursor.
     if (this.spot && this.spot.run === null)
       this.spot = this.spot.index < this.view.count() ? this.view.spot(this.spot.index) : null;
@@ -195,12 +203,8 @@ class VivaceChart extends WordedElement {
   }
 
   private get axis(): Axis {
-    const { whole, x, countsTokens } = this.picture ?? {
-      whole: { min: 0, max: 1 },
-      x: { isLog: false },
-      countsTokens: true,
-    };
-    return { whole, isLog: x.isLog, countsTokens };
+    const { whole = { min: 0, max: 1 }, x, countsTokens = true } = this.picture ?? {};
+    return { whole, isLog: x?.isLog, countsTokens };
   }
 
   private show(range: Range | null, isSpoken = false): void {

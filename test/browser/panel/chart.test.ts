@@ -200,6 +200,38 @@ test('a legend names what each view shows', async () => {
   await page.getByTestId('view-tokens').click();
 });
 
+test('a panel that moves in the document draws its chart again', async () => {
+  const { page } = visited;
+  await page.evaluate(() => {
+    const panel = document.querySelector('vivace-metrics')!;
+    panel.parentElement!.append(panel);
+  });
+  await expect.poll(() => plot(page).locator('canvas').count(), SOON).toBe(1);
+});
+
+test('the letters on the canvas follow the language, also of a run that is over', async () => {
+  const { page } = visited;
+  const speak = (language: string) =>
+    page.evaluate((language) => {
+      Object.defineProperty(navigator, 'languages', { value: [language], configurable: true });
+      dispatchEvent(new Event('languagechange'));
+    }, language);
+  await page.evaluate(() => {
+    const drawn: string[] = [];
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+      drawn.push(text);
+      fillText.call(this, text, ...place);
+    };
+    Object.assign(globalThis, { drawn });
+  });
+  await speak('de');
+  const drawn = () => page.evaluate(() => (globalThis as unknown as { drawn: string[] }).drawn);
+  await expect.poll(drawn, SOON).toContain('ms zwischen Tokens');
+  await speak('en');
+  await expect.poll(async () => (await drawn()).slice(-100), SOON).toContain('ms between tokens');
+});
+
 test('no errors on the console', () => {
   expect(visited.errors).toEqual([]);
 });
