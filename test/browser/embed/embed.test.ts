@@ -93,6 +93,17 @@ describe('a bare page with one tag', () => {
     expect(messages[1]?.content.startsWith(tokens.join(''))).toBe(true);
   });
 
+  test('sends an answer that goes on as one message, and no question before it', async () => {
+    const { page } = visited;
+    const before = (await heard('message')) as { role: string; content: string }[];
+    await page.getByTestId('continue').click();
+    await expect.poll(async () => (await heard('message')).length, { timeout: 90_000 }).toBe(before.length + 1);
+    const { role, content } = (await heard('message')).at(-1) as { role: string; content: string };
+    expect(role).toBe('assistant');
+    expect(content.startsWith(before[1]?.content ?? '?')).toBe(true);
+    expect(content.length).toBeGreaterThan(before[1]?.content.length ?? 0);
+  });
+
   test('shows the panel, loaded when the window was opened', async () => {
     const { page } = visited;
     expect(pathsOf(visited).filter((path) => path === '/embed_panel.js')).toHaveLength(1);
