@@ -1,5 +1,5 @@
 // o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :]
-// over first_seen(n) <= j < end_seen(n), n = step.position + t + 1
+// over first_seen(n) <= j < end_seen(n), n = position_of(t) + 1
 //
 // One workgroup: one KV head (x), one token (y), HEADS query heads of its group (z), all keys that it sees (see
 // decode_tiles).
@@ -7,7 +7,7 @@
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
-  let own = step.position + wid.y + 1;
+  let own = position_of(wid.y) + 1;
   attend(Work(wid.x, wid.y, wid.z, 0, first_seen(own), end_seen(own)), lid);
 }
 

@@ -1,9 +1,10 @@
 // o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :]
-// over first_seen(n) <= j < end_seen(n), n = step.position + t + 1,
+// over first_seen(n) <= j < end_seen(n), n = position_of(t) + 1,
 // in two passes:
 //   main    each workgroup attends to one split of the keys and leaves its m, l and o
 //   merge   o of all splits (merge_parts; Flash-Decoding, Dao et al. 2023)
-// A pass of n tokens has n times the workgroups, so it splits the keys into n times fewer.
+// A pass of n tokens has n times the workgroups, so it splits the keys into n times fewer. In a batch that would make
+// the sums of a token depend on its neighbors.
 // Where splits are few, the output projection merges them on its way (x_parts), and there is no second pass.
 // Constants: those of decode_tiles; MAX_SPLITS; MERGE_SLICES, subsets of the splits that a merging workgroup has.
 @group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>;        // (n_tokens, N_HEADS, QUADS)
@@ -11,13 +12,16 @@
 @group(0) @binding(5) var<storage, read_write> part_ml: array<SoftmaxState>; // (n_tokens, N_HEADS, splits)
 @group(0) @binding(6) var<uniform> splits_of_token: u32;  // where the pass has one token; at most MAX_SPLITS
 
-fn n_splits() -> u32 { return max(splits_of_token / step.n_tokens, 1u); }
+fn n_splits() -> u32 {
+  if (BATCHED) { return splits_of_token; }
+  return max(splits_of_token / step.n_tokens, 1u);
+}
 
 // One workgroup: one KV head (x), one split (y), one token and HEADS query heads of the group (z).
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let token = wid.z / HEAD_SLICES;
-  let own = step.position + token + 1;
+  let own = position_of(token) + 1;
   let n_keys = end_seen(own);
   let first = first_seen(own);
   let span = (n_keys - first + n_splits() - 1) / n_splits();

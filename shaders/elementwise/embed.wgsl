@@ -1,15 +1,15 @@
-// x[t, :] = SCALE * embedding[tokens[position + t], :]
+// x[t, :] = SCALE * embedding[tokens[token_at(t, 0)], :]
 // One workgroup gathers one token row, if it is among rows ROW0 .. ROW0 + PART_ROWS, which are bound; each thread
 // strides over its blocks of 32. Constants: VOCAB_SIZE, ROW0, PART_ROWS, COLS, SCALE. Libraries: weights/*.
 const BLOCKS = COLS / 32u;
 
-@group(0) @binding(2) var<storage, read> tokens: array<u32>;            // (CONTEXT + 1): the token at each position
+@group(0) @binding(2) var<storage, read> tokens: array<u32>;            // the ids: see places
 @group(0) @binding(3) var<storage, read_write> x: array<vec4<f32>>;     // (n_tokens, COLS / 4)
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let token = group.x;
-  let id = min(tokens[step.position + token], VOCAB_SIZE - 1u);
+  let id = min(tokens[token_at(token, 0u)], VOCAB_SIZE - 1u);
   let row = id - ROW0;   // wraps for ids before the part
   if (row >= PART_ROWS) { return; }
   for (var block = lid; block < BLOCKS; block += 64u) {

@@ -29,7 +29,7 @@ fn scan_groups(what: u32, floor: u32) {
   }
 }
 
-fn maxima_quad(quad: u32) -> vec4u { return maxima[min(quad, MAXIMA_QUADS - 1u)]; }
+fn maxima_quad(quad: u32) -> vec4u { return maxima[logits_row * MAXIMA_QUADS + min(quad, MAXIMA_QUADS - 1u)]; }
 
 fn visit_group(what: u32, floor: u32, key: u32, group: u32) {
   if (what == BEST) {
@@ -102,7 +102,7 @@ fn first_id(quad: u32, n_quads: u32, groups: u32) -> u32 {
   return 32u * list_group[quad / 8u] + 4u * (quad % 8u);
 }
 
-fn logit_quad(id: u32) -> vec4u { return logits[min(id / 4u, LOGIT_QUADS - 1u)]; }
+fn logit_quad(id: u32) -> vec4u { return logits[logits_row * LOGIT_QUADS + min(id / 4u, LOGIT_QUADS - 1u)]; }
 
 fn visit_logit(v: Visit, key: u32, id: u32) {
   if (v.what == LIST) {

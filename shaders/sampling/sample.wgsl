@@ -1,4 +1,4 @@
-// tokens[position + n_tokens] = an id drawn from softmax(logits / temperature), after top-k, top-p and min-p.
+// tokens[token_at(t, 1)], t the last token of a pass, or each of a batch (y) = an id drawn from softmax(logits / temperature), after top-k, top-p and min-p.
 // One workgroup does it all, without a sort: each filter is a threshold on the logit, found by counting what lies
 // above. maxima[g] is the largest key among the 32 logits of group g: only groups that can matter are read
 // (candidates). Where a logit is NaN or +Infinity, or none is finite, or all are equal, the id is NO_TOKEN, which the
@@ -13,11 +13,10 @@
 // digits.
 // Workgroups behind the first, if any, write the parts of log softmax meanwhile: for nothing, on a GPU that one
 // workgroup leaves idle.
-// Constants: VOCAB_SIZE. Libraries: sampling, gumbel, logit_key, logprob_part, candidates, thresholds, draw.
-@group(0) @binding(0) var<storage, read> logits: array<vec4u>;       // (VOCAB_SIZE) bits of f32, padded to 16 bytes
-@group(0) @binding(1) var<storage, read> maxima: array<vec4u>;       // (ceil(VOCAB_SIZE / 32)) keys, padded to 16 bytes
-@group(0) @binding(2) var<uniform> sampling: Sampling;
-@group(0) @binding(3) var<storage, read_write> tokens: array<u32>;   // (CONTEXT + 1)
+// Constants: VOCAB_SIZE. Libraries: sampling, asked or asked_batch, gumbel, logit_key, logprob_part, candidates, thresholds, draw.
+@group(0) @binding(0) var<storage, read> logits: array<vec4u>;       // (rows, VOCAB_SIZE) bits of f32, padded to 16 bytes
+@group(0) @binding(1) var<storage, read> maxima: array<vec4u>;       // (rows, ceil(VOCAB_SIZE / 32)) keys, padded to 16 bytes
+@group(0) @binding(3) var<storage, read_write> tokens: array<u32>;   // the ids: see places
 @group(0) @binding(4) var<storage, read> status: array<u32>;         // [0] is not 0 after a fused step that gave up
 @group(0) @binding(5) var<storage, read_write> parts: array<vec2u>;  // (ceil(VOCAB_SIZE / 1024)), of logprob_part
 
@@ -43,11 +42,12 @@ var<workgroup> varied: atomic<u32>;              // not 0: some logit lies below
 
 var<private> tid: u32;
 var<private> position: u32;
+var<private> logits_row: u32;
 var<private> top: vec2u;       // the largest key and its group
 var<private> mine: vec2u;      // the best (key, group or id) that this thread met
 
 fn key_at(id: u32) -> u32 {
-  if (id < VOCAB_SIZE) { return key_of(logits[id / 4u][id % 4u]); }
+  if (id < VOCAB_SIZE) { return key_of(logits[logits_row * LOGIT_QUADS + id / 4u][id % 4u]); }
   return 0u;
 }
 
@@ -104,14 +104,14 @@ fn greedy() -> u32 {
 }
 
 // What top-k and top-p leave: keys from `floor` on. mine: this thread's best group.
-fn filtered(use_k: bool, use_p: bool) -> Kept {
+fn filtered(asked: Sampling, use_k: bool, use_p: bool) -> Kept {
   var listed_from = 1u;
   if (VOCAB_SIZE > LIST_SIZE) {
     var key = mine.x;
     if (GROUPS <= THREADS) { key = maxima_quad(tid / 4u)[tid % 4u]; }
     list[tid] = vec2u(key, 1u);
     workgroupBarrier();
-    let goal = select(CONTENDERS * 5u / 8u, min(sampling.top_k, CONTENDERS), use_k);
+    let goal = select(CONTENDERS * 5u / 8u, min(asked.top_k, CONTENDERS), use_k);
     listed_from = max(1u, list_threshold(CONTENDERS, goal));
   }
   var n = list_groups(listed_from);    // each has a candidate
@@ -130,10 +130,10 @@ fn filtered(use_k: bool, use_p: bool) -> Kept {
     }
     var in_list = 0u;
     if (fits) { in_list = weigh_list(n, floor, unit); }
-    var goal = select(sampling.top_k, min(sampling.top_k, in_list), listed);
+    var goal = select(asked.top_k, min(asked.top_k, in_list), listed);
     if (by_mass) {
       let total = select(0x80000000u, in_list, listed);
-      goal = clamp(u32(ceil(f32(total) * sampling.top_p)), 1u, total);
+      goal = clamp(u32(ceil(f32(total) * asked.top_p)), 1u, total);
     }
     listed = in_list >= goal;
     if (listed) {
@@ -145,11 +145,11 @@ fn filtered(use_k: bool, use_p: bool) -> Kept {
   return Kept(floor, listed, n);
 }
 
-fn sample() -> u32 {
-  let use_k = sampling.top_k > 0u && sampling.top_k < VOCAB_SIZE;
-  let use_p = sampling.top_p < 1.0;
+fn sample(asked: Sampling) -> u32 {
+  let use_k = asked.top_k > 0u && asked.top_k < VOCAB_SIZE;
+  let use_p = asked.top_p < 1.0;
   var kept = Kept(1u, false, 0u);
-  if (use_k || use_p) { kept = filtered(use_k, use_p); }
+  if (use_k || use_p) { kept = filtered(asked, use_k, use_p); }
   return winner(kept);
 }
 
@@ -179,11 +179,14 @@ fn write_part(index: u32) {
 @compute @workgroup_size(THREADS)
 fn main(@builtin(local_invocation_id) lid: vec3u, @builtin(workgroup_id) wid: vec3u) {
   tid = lid.x;
+  logits_row = wid.y;
   if (wid.x > 0u) {
     write_part(wid.x - 1u);
     return;
   }
-  position = step.position + step.n_tokens;
+  let asked = asked_of(wid.y);
+  let token = wid.y + select(step.n_tokens - 1u, 0u, BATCHED);
+  position = position_of(token) + 1u;
   mine = vec2u(0u, 0u);
   scan_groups(BEST, 0u);
   let largest = reduce_best();
@@ -191,11 +194,11 @@ fn main(@builtin(local_invocation_id) lid: vec3u, @builtin(workgroup_id) wid: ve
   if (largest.y == 0u) { note_varied(); }    // where all are equal, the first group is the best
   var id = NO_TOKEN;
   if (largest.x > 0u && largest.x != NOT_FINITE) {
-    if (sampling.temperature > 0.0) { id = sample(); } else { id = greedy(); }
+    if (asked.temperature > 0.0) { id = sample(asked); } else { id = greedy(); }
   }
   if (tid == 0u) {
     // varied was written above a barrier, where there is an id at all.
     if (largest.y == 0u && atomicLoad(&varied) == 0u) { id = NO_TOKEN; }
-    tokens[position] = select(id, GAVE_UP, status[0] != 0u);
+    tokens[token_at(token, 1u)] = select(id, GAVE_UP, status[0] != 0u);
   }
 }

@@ -5,7 +5,7 @@
 import { AttentionUnavailable } from '../errors';
 import type { Bindable } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
-import type { CommandList } from '../gpu/kernel';
+import type { CommandList, RowTable } from '../gpu/kernel';
 import { type Reason, why } from '../shared/why';
 
 /** `k` and `v` are caches (nKvHeads, room, headDim) of one layer, as kv_layout.ts says. */
@@ -31,6 +31,8 @@ export interface AttentionShape {
    * false.
    */
   partsMergeInO?: boolean;
+  /** The tokens of a pass are steps of several conversations. Of the siblings for decode alone. */
+  rows?: RowTable;
 }
 
 export const ATTENTION_NAMES = ['cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode'] as const;

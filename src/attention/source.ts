@@ -19,7 +19,7 @@ const WINDOW_BYTES = 16;
 /** The window of a layer that sees all keys. */
 const NO_WINDOW = 2 ** 32 - 1;
 
-type AttentionSource = Pick<KernelSource, 'wgsl' | 'constants' | 'bindings'>;
+type AttentionSource = Pick<KernelSource, 'wgsl' | 'constants' | 'bindings' | 'rows'>;
 
 /**
  * The pieces and constants in front of a sibling's own source. `bindings` are the sibling's, which binds the caches in
@@ -52,6 +52,7 @@ export async function attentionSource(
     ],
     constants,
     bindings: shape.windowed ? [...bindings, 'uniform'] : bindings,
+    rows: shape.rows,
   };
 }
 

@@ -64,8 +64,8 @@ export function planSplitKvDecode(
 }
 
 /** Bytes of the parts of a pass: f32 o (tokens, heads, splits, headDim), and m and l of each. */
-function partBytes({ nHeads, headDim, maxTokens }: AttentionShape, splits: number): { o: number; ml: number } {
-  const parts = Math.max(splits, maxTokens) * nHeads;
+function partBytes({ nHeads, headDim, maxTokens, rows }: AttentionShape, splits: number): { o: number; ml: number } {
+  const parts = (rows ? splits * rows.most : Math.max(splits, maxTokens)) * nHeads;
   return { o: parts * headDim * 4, ml: parts * STATE_BYTES };
 }
 
@@ -108,7 +108,7 @@ export async function createSplitKvDecode(
     bind(q, k, v, out, window, room) {
       const group = main.bind(q, k, v, out, buffers.o, buffers.ml, buffers.splits, ...windows.of(window, room));
       const recordParts = (list: CommandList, nTokens: number) => {
-        const splits = Math.max(1, Math.floor(SPLITS / nTokens));
+        const splits = shape.rows ? SPLITS : Math.max(1, Math.floor(SPLITS / nTokens));
         list.add(main, group, shape.nKvHeads, splits, nTokens * headSlices(shape, parameters));
       };
       return {

@@ -1,5 +1,6 @@
 // Kernels and command lists: compiles WGSL into pipelines, binds buffers, and replays dispatches.
 
+import passPlaces from '../../shaders/places/pass.wgsl?raw';
 import { GpuProgramError } from '../errors';
 import { why } from '../shared/why';
 import { type Bindable, rangeOf } from './buffer_range';
@@ -26,6 +27,24 @@ export interface KernelSource {
   subgroups?: boolean;
   /** True if the source multiplies subgroup matrices. */
   matrices?: boolean;
+  /** Where the tokens of a pass stand if they are not one conversation's. */
+  rows?: RowTable;
+}
+
+/** The places of the tokens of a pass: steps of several conversations. */
+export interface RowTable {
+  /** Most tokens of a pass. */
+  most: number;
+  /** Instead of places/pass.wgsl, with its constants. */
+  wgsl: string;
+  /** The bind group of the table: `rowsGroup`. */
+  layout: GPUBindGroupLayout;
+  group: GPUBindGroup;
+}
+
+/** The index of a row table's bind group: the first that no kernel uses. */
+export function rowsGroup(gpu: Gpu): number {
+  return gpu.can.immediates ? 1 : 2;
 }
 
 /** The only numbers that change from step to step (`Step` in the shaders). */
@@ -63,7 +82,7 @@ export class Kernel {
   }
 }
 
-function constantLines(constants: Readonly<Record<string, Constant>>): string {
+export function constantLines(constants: Readonly<Record<string, Constant>>): string {
   return Object.entries(constants)
     .map(([name, value]) => `const ${name} = ${literal(value)};`)
     .join('\n');
@@ -85,7 +104,8 @@ function assemble(gpu: Gpu, source: KernelSource): string {
     source.matrices ? 'diagnostic(off, chromium.subgroup_matrix_uniformity);' : '',
   ];
   const step = gpu.can.immediates ? STEP_IMMEDIATE : STEP_UNIFORM;
-  return [...directives.filter(Boolean), step, constantLines(source.constants), ...source.wgsl].join('\n');
+  const places = source.rows?.wgsl ?? passPlaces;
+  return [...directives.filter(Boolean), step, constantLines(source.constants), places, ...source.wgsl].join('\n');
 }
 
 const compiled = new WeakMap<Gpu, Map<string, Promise<Kernel>>>();
@@ -122,7 +142,11 @@ async function compile(gpu: Gpu, source: KernelSource, code: string): Promise<Ke
   refused.catch(ignore); // the pipeline reports a lost device
   const pipelineLayout = device.createPipelineLayout({
     label,
-    bindGroupLayouts: gpu.can.immediates ? [layout] : [layout, stepUniform(gpu).layout],
+    bindGroupLayouts: [
+      layout,
+      ...(gpu.can.immediates ? [] : [stepUniform(gpu).layout]),
+      ...(source.rows ? [source.rows.layout] : []),
+    ],
     ...(gpu.can.immediates ? { immediateSize: STEP_BYTES } : {}),
   });
   try {
@@ -283,6 +307,7 @@ export class CommandList {
 export interface ListAtStep {
   list: Pick<CommandList, 'commands'>;
   step: Step;
+  rows?: RowTable;
 }
 
 /**
@@ -299,7 +324,8 @@ export function recordPass(
   const pass = encoder.beginComputePass({ timestampWrites });
   if (uniform) pass.setBindGroup(1, uniform.group);
   let pipeline: GPUComputePipeline | null = null;
-  for (const { list, step } of lists) {
+  for (const { list, step, rows } of lists) {
+    if (rows) pass.setBindGroup(rowsGroup(gpu), rows.group);
     STEP_DATA[0] = step.position;
     STEP_DATA[1] = step.nTokens;
     if (uniform) gpu.write(uniform.buffer, STEP_DATA);

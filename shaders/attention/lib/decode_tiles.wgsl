@@ -31,7 +31,7 @@ fn is_live(work: Work, h: u32) -> bool { return h < min(HEADS, GQA_GROUP - work.
 fn attend(work: Work, lid: u32) {
   load_q(work, lid);
   enter_ring(work.begin);
-  let cache = work.kv_head * kv_room() * OCTS;
+  let cache = (kv_slot(work.token) * N_KV_HEADS + work.kv_head) * kv_room() * OCTS;
   var m: Scores;
   for (var h = 0u; h < HEAD_QUADS; h++) { m[h] = Heads(M_START); }
   var l: Scores; // of this thread's keys

@@ -6,10 +6,10 @@ fn put_pair(token: u32, row: u32, y: vec2<f32>, cs: vec2<f32>) {
     q[(token * Q_ROWS + row) / 2u] = rotate(y, cs);
   } else if (row < Q_ROWS + KV_ROWS) {
     let head = (row - Q_ROWS) / HEAD_DIM;
-    k_cache[(head * ROOM + row_of(token)) * (HEAD_DIM / 2u) + pair] = kv_pair(rotate(y, cs));
+    k_cache[row_of(token, head) * (HEAD_DIM / 2u) + pair] = kv_pair(rotate(y, cs));
   } else {
     let head = (row - Q_ROWS - KV_ROWS) / HEAD_DIM;
-    v_cache[(head * ROOM + row_of(token)) * (HEAD_DIM / 2u) + pair] = kv_pair(y);
+    v_cache[row_of(token, head) * (HEAD_DIM / 2u) + pair] = kv_pair(y);
   }
 }
 

@@ -24,7 +24,7 @@ fn put_head(token: u32, head: u32, lid: u32) {
   workgroupBarrier();
   let d = row_scale(lid);
   let kv_head = (head - N_HEADS) % N_KV_HEADS;
-  let at = kv_head * ROOM + row_of(token);
+  let at = row_of(token, kv_head);
   for (var i = lid; i < HEAD_DIM / 4u; i += WORKGROUP) {
     let quad = vec4(row_pairs[2u * i], row_pairs[2u * i + 1u]);
     put_word(head, at * (HEAD_DIM / 4u) + i, pack4xI8(vec4<i32>(round(quad * d.y))));

@@ -5,11 +5,10 @@
 const Q_ROWS = N_HEADS * HEAD_DIM;
 const KV_ROWS = N_KV_HEADS * HEAD_DIM;
 
-// The row of a token's key and value in the cache.
-fn row_of(token: u32) -> u32 {
-  let position = step.position + token;
-  if (WRAPS) { return position % ROOM; }
-  return position;
+// The row of a token's key and value in the cache, for a head.
+fn row_of(token: u32, head: u32) -> u32 {
+  let position = position_of(token);
+  return (kv_slot(token) * N_KV_HEADS + head) * ROOM + select(position, position % ROOM, WRAPS);
 }
 
 fn rotate(y: vec2<f32>, cs: vec2<f32>) -> vec2<f32> {
@@ -20,5 +19,5 @@ fn rotate(y: vec2<f32>, cs: vec2<f32>) -> vec2<f32> {
 // cos and sin of the angle of a pair.
 fn angle_of(token: u32, row: u32) -> vec2<f32> {
   if (!ROTARY) { return vec2(0.0); }
-  return rope[(step.position + token) * (HEAD_DIM / 2u) + row % HEAD_DIM / 2u];
+  return rope[position_of(token) * (HEAD_DIM / 2u) + row % HEAD_DIM / 2u];
 }

@@ -2,7 +2,7 @@
 
 import wgsl from '../../../shaders/elementwise/embed.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
-import { type CommandList, createKernel } from '../../gpu/kernel';
+import { type CommandList, createKernel, type RowTable } from '../../gpu/kernel';
 import { type FormatRange, WEIGHT_FORMATS, type WeightMatrix } from '../linear/weight_format';
 
 export interface Embed {
@@ -17,13 +17,14 @@ export interface EmbedShape {
   parts: readonly FormatRange[];
   /** Factor of the rows; 1 when left out. */
   scale?: number;
+  rows?: RowTable;
 }
 
 /**
  * Gathers token rows of an embedding (vocabSize, hiddenSize): a dispatch for each part, which copies the rows it has.
  */
 export async function createEmbed(gpu: Gpu, shape: EmbedShape): Promise<Embed> {
-  const { vocabSize, hiddenSize, parts, scale = 1 } = shape;
+  const { vocabSize, hiddenSize, parts, scale = 1, rows: table } = shape;
   const kernels = await Promise.all(
     parts.map(({ row0, rows, format }) =>
       createKernel(gpu, {
@@ -38,6 +39,7 @@ export async function createEmbed(gpu: Gpu, shape: EmbedShape): Promise<Embed> {
           ...WEIGHT_FORMATS[format].constants,
         },
         bindings: ['read', 'read', 'read', 'write'],
+        rows: table,
       }),
     ),
   );

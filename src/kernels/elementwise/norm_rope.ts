@@ -58,6 +58,7 @@ export async function createNormRope(gpu: Gpu, shape: NormRopeShape): Promise<No
       WORKGROUP,
     },
     bindings: ['read', 'read', 'read', 'write', 'write', 'write'],
+    rows: shape.rows,
   });
   return new NormRope(kernel, shape.nHeads + 2 * shape.nKvHeads);
 }

@@ -4,7 +4,14 @@ import params from '../../../shaders/linear/params.wgsl?raw';
 import { GpuProgramError } from '../../errors';
 import type { Bindable } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
-import { type BindingKind, type CommandList, type Constant, createKernel, type Kernel } from '../../gpu/kernel';
+import {
+  type BindingKind,
+  type CommandList,
+  type Constant,
+  createKernel,
+  type Kernel,
+  type RowTable,
+} from '../../gpu/kernel';
 import { why } from '../../shared/why';
 import { type RowRange, WEIGHT_FORMATS, type WeightFormat, type WeightRun } from './weight_format';
 
@@ -39,6 +46,8 @@ export interface Epilogue {
    * Decode only: `wgsl` defines `finish` of matvec.wgsl, which takes whole workgroups of this many rows, or a multiple.
    */
   finishRows?: number;
+  /** Where the tokens of a pass stand, if the epilogue asks and they are not one conversation's. */
+  rows?: RowTable;
   /** The bytes that a pass of `nTokens` at position 0 writes when the linear has `rows` rows. */
   outputs(rows: number, nTokens: number): readonly EpilogueOutput[];
 }
@@ -162,6 +171,7 @@ export async function compileLinear(
       bindings: ['read', 'read', 'read', 'read', ...epilogue.bindings, ...(core.bindings ?? [])],
       subgroups: core.subgroups,
       matrices: core.matrices,
+      rows: epilogue.rows,
     }),
     grid: (nTokens: number) => core.grid(part, nTokens),
   }));

@@ -9,6 +9,8 @@ export interface Maxima {
   /** logits (logitsBytes), maxima (maximaBytes). */
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
   record(list: CommandList, group: GPUBindGroup): void;
+  /** Of rows of logits, each padded to logitsBytes, to rows of maxima. */
+  recordRows(list: CommandList, group: GPUBindGroup, rows: number): void;
 }
 
 /** Logits that share a maximum. */
@@ -37,5 +39,6 @@ export async function createMaxima(gpu: Gpu, shape: { vocabSize: number }): Prom
   return {
     bind: (...buffers) => kernel.bind(...buffers),
     record: (list, group) => list.add(kernel, group, workgroups),
+    recordRows: (list, group, rows) => list.add(kernel, group, workgroups, rows),
   };
 }

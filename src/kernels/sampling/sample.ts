@@ -1,5 +1,6 @@
 // Draws the next token from the logits.
 
+import askedWgsl from '../../../shaders/sampling/asked.wgsl?raw';
 import candidates from '../../../shaders/sampling/candidates.wgsl?raw';
 import draw from '../../../shaders/sampling/draw.wgsl?raw';
 import gumbel from '../../../shaders/sampling/gumbel.wgsl?raw';
@@ -9,7 +10,7 @@ import wgsl from '../../../shaders/sampling/sample.wgsl?raw';
 import sampling from '../../../shaders/sampling/sampling.wgsl?raw';
 import thresholds from '../../../shaders/sampling/thresholds.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
-import { type CommandList, createKernel } from '../../gpu/kernel';
+import { type CommandList, createKernel, type RowTable } from '../../gpu/kernel';
 
 export interface Sample {
   /**
@@ -19,6 +20,8 @@ export interface Sample {
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
   /** @param parts also writes the parts of log softmax */
   record(list: CommandList, group: GPUBindGroup, parts?: boolean): void;
+  /** Draws for the requests of a batch. */
+  recordRows(list: CommandList, group: GPUBindGroup, rows: number): void;
 }
 
 /** Logits of one part of log softmax. */
@@ -34,17 +37,28 @@ export function partsBytes(vocabSize: number): number {
   return 8 * countParts(vocabSize);
 }
 
-/** Writes the next token to tokens[position + nTokens]. */
-export async function createSample(gpu: Gpu, shape: { vocabSize: number }): Promise<Sample> {
+/** Requests drawn together: the rows, and the library that reads what each asks (SAMPLING_BYTES, in storage). */
+interface SampleRows {
+  rows: RowTable;
+  asked: string;
+}
+
+/**
+ * Writes the next token to tokens[position + nTokens], or of each row of a batch to its own place.
+ * @param batch logits and maxima have a row for each request
+ */
+export async function createSample(gpu: Gpu, shape: { vocabSize: number }, batch?: SampleRows): Promise<Sample> {
   const kernel = await createKernel(gpu, {
     label: 'kernels/sample',
-    wgsl: [sampling, gumbel, logitKey, logprobPart, candidates, thresholds, draw, wgsl],
+    wgsl: [sampling, batch?.asked ?? askedWgsl, gumbel, logitKey, logprobPart, candidates, thresholds, draw, wgsl],
     constants: { VOCAB_SIZE: shape.vocabSize },
-    bindings: ['read', 'read', 'uniform', 'write', 'read', 'write'],
+    bindings: ['read', 'read', batch ? 'read' : 'uniform', 'write', 'read', 'write'],
+    rows: batch?.rows,
   });
   const parts = countParts(shape.vocabSize);
   return {
     bind: (...buffers) => kernel.bind(...buffers),
     record: (list, group, withParts = false) => list.add(kernel, group, withParts ? 1 + parts : 1),
+    recordRows: (list, group, rows) => list.add(kernel, group, 1, rows),
   };
 }

@@ -5,7 +5,7 @@ import kvF32 from '../../../../shaders/attention/lib/kv_f32.wgsl?raw';
 import putPairs from '../../../../shaders/linear/epilogues/put_pairs.wgsl?raw';
 import wgsl from '../../../../shaders/linear/epilogues/qkv.wgsl?raw';
 import rotaryHeads from '../../../../shaders/linear/epilogues/rotary_heads.wgsl?raw';
-import type { Constant } from '../../../gpu/kernel';
+import type { Constant, RowTable } from '../../../gpu/kernel';
 import { type Epilogue, floats } from '../linear';
 
 export interface QkvShape {
@@ -16,6 +16,7 @@ export interface QkvShape {
   /** Rows of a head in the cache: fewer than the context where a layer keeps its newest alone. Default: the context. */
   room?: number;
   kvType: 'f16' | 'f32' | 'q8';
+  rows?: RowTable;
 }
 
 /** The types of a cache that is written a pair at a time. The rows of q8 have a scale, and are written whole. */
@@ -31,6 +32,7 @@ export function qkvEpilogue(shape: QkvPairShape, rotary = true): Epilogue {
     wgsl: [...rotaryLibraries(shape), wgsl],
     constants: rotaryConstants(shape, rotary),
     bindings: ['read', 'write', 'write', 'write'],
+    rows: shape.rows,
     outputs(_, nTokens) {
       const { nHeads, nKvHeads, headDim, contextLength, room = contextLength, kvType } = shape;
       const row = headDim * (kvType === 'f16' ? 2 : 4);

@@ -1,0 +1,19 @@
+// The activations of a matmul_few, normed and quantized by elementwise/quantize_activations.wgsl.
+@group(0) @binding(2) var<storage, read> x: array<vec4<u32>>;    // (n_tokens, BLOCKS, 2) bytes, then (n_tokens, BLOCKS) f32 d
+
+const NORMS_HERE = false;
+
+struct X { low: vec4<u32>, high: vec4<u32>, d: f32 }
+alias Weights = Quants;
+
+fn weights_of(w: Packed) -> Weights { return unpack(w); }
+
+fn load_x(token: u32, block: u32) -> X {
+  let at = token * BLOCKS + block;
+  let d = step.n_tokens * BLOCKS * 8u + at;   // in words
+  return X(x[at * 2u], x[at * 2u + 1u], bitcast<f32>(x[d / 4u][d % 4u]));
+}
+
+fn square_of(x: X) -> f32 { return 0.0; }
+
+fn product(w: Weights, x: X) -> f32 { return scaled_dot(w, x.low, x.high, x.d); }
