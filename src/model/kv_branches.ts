@@ -9,13 +9,15 @@ import { GPU_COPY_DST, GPU_COPY_SRC, type Gpu } from '../gpu/device';
 import type { KvCache } from './kv_cache';
 
 /** The place of the rows of consecutive layers. */
-interface Rows {
+export interface Rows {
   k: GPUBuffer;
   v: GPUBuffer;
   /** Bytes from a layer to the next. */
   layerBytes: number;
   /** The rows that a head has room for. */
   room: number;
+  /** Bytes before the first head's, in each layer. Default: 0. */
+  offset?: number;
 }
 
 type Shape = Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType'>;
@@ -78,6 +80,12 @@ export class KvBranches {
     }
   }
 
+  /** Keys and values in rows of another cache, which are its own to free: see ParkedRows. They are copied there. */
+  lend(rows: readonly Rows[], tokens: number): ParkedRows {
+    this.copy(this.cache, rows, 0, tokens);
+    return new ParkedRows(this, rows, this.kvCache.rings.written, true);
+  }
+
   /** Copies rows and their ids back into the cache. `written`: the end of the positions that their rings had seen. */
   restore(rows: readonly Rows[], ids: Uint32Array<ArrayBuffer>, written: number): void {
     this.copy(rows, this.cache, 0, ids.length);
@@ -120,22 +128,24 @@ function ringRows(first: number, end: number, room: number): (readonly [begin: n
 }
 
 /** Yields the place of row `first` of each head, in each plane of each layer. */
-function runsOf({ layerBytes, room }: Rows, nLayers: number, shape: Shape, first: number) {
+function runsOf({ layerBytes, room, offset: start = 0 }: Rows, nLayers: number, shape: Shape, first: number) {
   const heads = Array.from({ length: nLayers * shape.nKvHeads }, (_, i) => i);
   return kvPlanes(shape, room).flatMap(({ offset, rowBytes }) =>
     heads.map((i) => {
       const layer = Math.floor(i / shape.nKvHeads) * layerBytes;
-      return { at: layer + offset + ((i % shape.nKvHeads) * room + first) * rowBytes, rowBytes };
+      return { at: layer + start + offset + ((i % shape.nKvHeads) * room + first) * rowBytes, rowBytes };
     }),
   );
 }
 
 /** One copy. */
-class ParkedRows {
+export class ParkedRows {
   constructor(
     private readonly branches: KvBranches,
     private readonly rows: readonly Rows[],
     private written: number,
+    /** Freed by another. */
+    private readonly isLent = false,
   ) {}
 
   /** Copies the positions of `ids` back into the cache. */
@@ -155,7 +165,12 @@ class ParkedRows {
     return true;
   }
 
+  /** Notes that steps have written positions up to `end`. */
+  wrote(end: number): void {
+    this.written = Math.max(this.written, end);
+  }
+
   destroy(): void {
-    this.branches.destroy(this.rows);
+    if (!this.isLent) this.branches.destroy(this.rows);
   }
 }

@@ -17,7 +17,7 @@ import { headEpilogue } from '../kernels/linear/epilogues/head';
 import { qkvEpilogue } from '../kernels/linear/epilogues/qkv';
 import { residualEpilogue } from '../kernels/linear/epilogues/residual';
 import { STORE } from '../kernels/linear/epilogues/store';
-import type { Epilogue, LinearShape } from '../kernels/linear/linear';
+import type { Epilogue, Linear, LinearShape } from '../kernels/linear/linear';
 import { hasIntegers } from '../kernels/linear/matmul_q8';
 import type { MatvecInput } from '../kernels/linear/matvec';
 import { fitsMatvec } from '../kernels/linear/matvec_plan';
@@ -54,7 +54,12 @@ export interface LinearSources {
   matrices?: LongPasses | null;
   /** The parameters that a tuner found. */
   tuned: ProductProfile | null;
+  /** Makes the products of a prefill otherwise. Default: createLinear. */
+  createLong?: CreateLong;
 }
+
+/** Makes a linear of many tokens. */
+export type CreateLong = (gpu: Gpu, shape: LinearShape, epilogue: Epilogue, input: 'f32' | 'q8') => Promise<Linear>;
 
 /** A linear of many tokens on quantized activations. */
 export interface LongLinear {
@@ -207,14 +212,14 @@ export class LinearBuilder {
    * A dispatch for each run of rows of one format. In prefill one more in front quantizes the activations, if any run
    * takes integers. `to`: the buffers of the epilogue.
    */
-  private async linear(
+  async linear(
     pass: LinearPass,
     weights: LinearWeights,
     given: Epilogue,
     { from, as, parts }: Source,
     ...to: readonly Bindable[]
   ): Promise<Operation> {
-    const { gpu, tuned, buffers, attentionShape, matrices } = this.sources;
+    const { gpu, tuned, buffers, attentionShape, matrices, createLong } = this.sources;
     const epilogue = parts ? withConstants(given, { HEAD_DIM: attentionShape.headDim }) : given;
     const own = parts ? [...to, parts.ml, parts.splits] : to;
     const runs = formatRuns(weights.matrix).map((run) => {
@@ -225,7 +230,10 @@ export class LinearBuilder {
     const linears = runs.map(async ({ run, shape, input }): Promise<Operation> => {
       const x = pass === 'prefill' && input === 'q8' ? buffers.xq : from;
       this.keep(weights, run, { pass, shape, epilogue, input, buffers: [x, ...own] });
-      const kernel = await createLinear(gpu, pass, shape, epilogue, input, tuned);
+      const isLong = pass === 'prefill' && createLong;
+      const kernel = await (isLong
+        ? createLong(gpu, shape, epilogue, input === 'q8' ? 'q8' : 'f32')
+        : createLinear(gpu, pass, shape, epilogue, input, tuned));
       const groups = kernel.bind(run, x, weights.params, ...own);
       return { record: (list, nTokens) => kernel.record(list, groups, nTokens) };
     });

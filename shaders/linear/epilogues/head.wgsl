@@ -1,19 +1,11 @@
 // logits = cap(SCALE * W n(x)) for the last token of the pass, n = RMSNorm, and maxima[g] = the largest key (logit_key)
 // among logits 32 g .. 32 g + 31, which is what sampling reads first. finish of matvec.wgsl; a workgroup has whole
 // groups of 32.
-// Constants: SCALE, and SOFTCAP: cap(y) = SOFTCAP * tanh(y / SOFTCAP), or y where it is 0.
+// Constants: those of logit_pair. Libraries: logit_key, logit_pair.
 @group(0) @binding(4) var<storage, read_write> logits: array<f32>;   // (ROWS), ROWS = vocabulary
 @group(0) @binding(5) var<storage, read_write> maxima: array<u32>;   // (ceil(ROWS / 32))
 
 var<workgroup> pair_keys: array<vec4<u32>, ROWS_PER_WORKGROUP / 8u>;
-
-fn logit_pair(first_row: u32, row: u32) -> vec2<f32> {
-  let y = SCALE * y_pair(first_row, row);
-  if (SOFTCAP == 0.0) { return y; }
-  // Some drivers have no tanh of large values. A NaN or an infinity stays what it is.
-  let capped = SOFTCAP * tanh(clamp(y / SOFTCAP, vec2(-10.0), vec2(10.0)));
-  return select(capped, y, (bitcast<vec2<u32>>(y) & vec2(0x7f800000u)) == vec2(0x7f800000u));
-}
 
 fn fetch_ahead(first_row: u32, lid: u32) {}
 
@@ -23,7 +15,7 @@ fn finish(first_row: u32, lid: u32) {
     var key = 0u;       // past the end no candidate
     if (first_row + row < PART_ROWS) {
       let id = ROW0 + first_row + row;
-      let y = logit_pair(first_row, row);
+      let y = logit_pair(y_pair(first_row, row));
       logits[id] = y.x;
       key = key_of(bitcast<u32>(y.x));
       if (id + 1u < ROWS) {

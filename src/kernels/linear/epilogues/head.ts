@@ -1,6 +1,7 @@
 // The epilogue of the head: logits, and the largest of every 32.
 
 import wgsl from '../../../../shaders/linear/epilogues/head.wgsl?raw';
+import logitPair from '../../../../shaders/linear/epilogues/logit_pair.wgsl?raw';
 import logitKey from '../../../../shaders/sampling/logit_key.wgsl?raw';
 import { type Epilogue, floats } from '../linear';
 
@@ -11,7 +12,7 @@ import { type Epilogue, floats } from '../linear';
 export function headEpilogue(scale: number, softcap: number | null): Epilogue {
   return {
     label: 'kernels/head',
-    wgsl: [logitKey, wgsl],
+    wgsl: [logitKey, logitPair, wgsl],
     constants: { SCALE: { f32: scale }, SOFTCAP: { f32: softcap ?? 0 } },
     bindings: ['write', 'write'],
     finishRows: 32,

@@ -1,0 +1,185 @@
+// The pass of a batch: a step of several conversations, a token each, that reads every weight once. The operations are
+// those of Llama.forward.
+
+import asked from '../../../shaders/sampling/asked_batch.wgsl?raw';
+import { createSplitKvDecode } from '../../attention/split_kv_decode';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE } from '../../gpu/device';
+import { CommandList, type ListAtStep } from '../../gpu/kernel';
+import { createEmbed } from '../../kernels/elementwise/embed';
+import { headRowsEpilogue } from '../../kernels/linear/epilogues/head_rows';
+import { createMatmulFew } from '../../kernels/linear/matmul_few';
+import { createMaxima, logitsBytes, maximaBytes } from '../../kernels/sampling/maxima';
+import { createSample, partsBytes } from '../../kernels/sampling/sample';
+import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../../sampling/sampling';
+import type { KvBranches, ParkedRows } from '../kv_branches';
+import { LinearBuilder, type LinearSources, type Operation } from '../linears';
+import { bindableRoom, createBatchCache } from './batch_cache';
+import { type BatchRow, createRows, SLOTS, TOKEN_RING } from './row_table';
+
+/** Keys that are worth a workgroup of attention, and workgroups of all conversations together that fill a large GPU. */
+const SPLIT_KEYS = 128;
+const ENOUGH_WORKGROUPS = 512;
+
+/** The buffers of a batch beside those of the model. */
+function createBuffers({ gpu, config, kvCache, attentionShape }: LinearSources, slots: number, room: number) {
+  const { vocabSize } = config;
+  const storage = (label: string, bytes: number) =>
+    gpu.createBuffer(`batch.${label}`, bytes, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
+  return {
+    cache: createBatchCache(gpu, kvCache, attentionShape, slots, room),
+    rows: createRows(gpu),
+    own: {
+      logits: storage('logits', SLOTS * logitsBytes(vocabSize)),
+      maxima: storage('maxima', SLOTS * maximaBytes(vocabSize)),
+      asked: storage('asked', SLOTS * SAMPLING_BYTES),
+      tokens: storage('tokens', 4 * SLOTS * TOKEN_RING),
+      parts: storage('parts', partsBytes(vocabSize)), // bound, never written
+    },
+  };
+}
+
+type BatchBuffers = ReturnType<typeof createBuffers>;
+
+export class Batch {
+  /** Steps recorded so far. */
+  private steps = 0;
+  private nTokens = 0;
+  private readonly lists = new Map<number, CommandList>();
+
+  private constructor(
+    private readonly sources: LinearSources,
+    private readonly buffers: BatchBuffers,
+    /** Positions of a slot. */
+    readonly room: number,
+    private readonly forward: (list: CommandList, nTokens: number) => void,
+    private readonly freeScratch: () => void,
+  ) {}
+
+  /**
+   * Compiles the pass and allocates its memory. Steps and passes of the model may run meanwhile.
+   * @param slots conversations, at most SLOTS
+   * @param room positions of each, cut to what this GPU binds
+   * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable
+   */
+  static async create(given: LinearSources, slots: number, most: number): Promise<Batch> {
+    const { gpu, config, weights } = given;
+    const room = Math.min(most, given.attentionShape.contextLength, bindableRoom(gpu, given.kvCache, given.attentionShape, slots));
+    const buffers = await gpu.guardMemory('The slots of a batch', () => createBuffers(given, slots, room));
+    const { cache, rows, own } = buffers;
+    try {
+      // As quantized as the steps of one conversation, so that its text does not change its quality.
+      const { decode } = given.activations;
+      const attentionShape = { ...given.attentionShape, contextLength: room, rows, partsMergeInO: false };
+      const sources: LinearSources = {
+        ...given,
+        attentionShape,
+        kvCache: { ...given.kvCache, k: cache.k, v: cache.v },
+        activations: { decode, prefill: decode },
+        matrices: null,
+        createLong: createMatmulFew,
+      };
+      const { x, q, attn, status } = given.buffers;
+      const { vocabSize, hiddenSize, embeddingScale: scale } = config;
+      const linears = new LinearBuilder(sources);
+      const shape = { vocabSize };
+      const epilogue = headRowsEpilogue(config.logitScale, config.logitSoftcap, logitsBytes(vocabSize) / 4);
+      const [attention, embed, head, maxima, sample, ...layers] = await Promise.all([
+        createSplitKvDecode(gpu, attentionShape, { SPLITS: splitsOf(sources) }),
+        createEmbed(gpu, { vocabSize, hiddenSize, parts: weights.embedding.parts, scale, rows }),
+        linears.linear('prefill', weights.head, epilogue, { from: x }, own.logits),
+        createMaxima(gpu, shape),
+        createSample(gpu, shape, { rows, asked }),
+        ...weights.layers.map((_, i) => linears.prefill(i)),
+      ]);
+      const embedGroups = embed.bind(weights.embedding, own.tokens, x);
+      const maximaGroup = maxima.bind(own.logits, own.maxima);
+      const sampleGroup = sample.bind(own.logits, own.maxima, own.asked, own.tokens, status, own.parts);
+      const attends = layers.map((_, i): Operation => {
+        const { window } = config.layers[i];
+        const ownRoom = Math.min(room, given.kvCache.rooms[i]);
+        return attention.bind(q, cache.k[i], cache.v[i], attn, window, ownRoom);
+      });
+      const forward = (list: CommandList, nTokens: number) => {
+        embed.record(list, embedGroups, nTokens);
+        for (const [i, layer] of layers.entries()) {
+          layer.qkv.record(list, nTokens);
+          attends[i].record(list, nTokens);
+          layer.o.record(list, nTokens);
+          layer.gateUp.record(list, nTokens);
+          layer.down.record(list, nTokens);
+        }
+        head.record(list, nTokens);
+        maxima.recordRows(list, maximaGroup, nTokens);
+        sample.recordRows(list, sampleGroup, nTokens);
+      };
+      return new Batch(sources, buffers, room, forward, () => attention.destroy());
+    } catch (error) {
+      free(given, buffers);
+      throw error;
+    }
+  }
+
+  /** The ids of steps, SLOTS each. */
+  get tokens(): GPUBuffer {
+    return this.buffers.own.tokens;
+  }
+
+  /** Copies the first `tokens` positions of the cache to a slot, whose conversation samples as asked. */
+  fill(slot: number, tokens: number, asked: SamplingParams, branches: KvBranches): ParkedRows {
+    const { gpu } = this.sources;
+    gpu.write(this.buffers.own.asked, new Uint8Array(packSampling(asked)), slot * SAMPLING_BYTES);
+    return branches.lend(this.buffers.cache.slot(slot), tokens);
+  }
+
+  /** Makes the next steps those of these conversations; `id` is the token that the next one reads, if it is known. */
+  setRows(rows: readonly (BatchRow & { id?: number })[]): void {
+    const { gpu } = this.sources;
+    this.buffers.rows.set(this.steps, rows);
+    this.nTokens = rows.length;
+    for (const { slot, id } of rows) {
+      if (id !== undefined) gpu.write(this.tokens, Uint32Array.of(id), 4 * this.placeOf(this.steps) + 4 * slot);
+    }
+  }
+
+  /** The next step, to be recorded at once, and the place of its ids in `tokens`: that of slot 0, in words. */
+  next(): { pass: ListAtStep; at: number } {
+    const { nTokens } = this;
+    const step = { position: this.steps++, nTokens };
+    let list = this.lists.get(nTokens);
+    if (!list) {
+      list = new CommandList(this.sources.gpu);
+      this.forward(list, nTokens);
+      this.lists.set(nTokens, list);
+    }
+    return { pass: { list, step, rows: this.buffers.rows }, at: this.placeOf(this.steps) };
+  }
+
+  /** The logits of the rows of the newest step, for tests. */
+  async readLogits(): Promise<Float32Array[]> {
+    const { gpu, config } = this.sources;
+    const stride = logitsBytes(config.vocabSize) / 4;
+    const all = new Float32Array(await gpu.read(this.buffers.own.logits));
+    return Array.from({ length: this.nTokens }, (_, i) => all.slice(i * stride, i * stride + config.vocabSize));
+  }
+
+  private placeOf(step: number): number {
+    return (step % TOKEN_RING) * SLOTS;
+  }
+
+  destroy(): void {
+    this.freeScratch();
+    free(this.sources, this.buffers);
+  }
+}
+
+function free({ gpu }: LinearSources, { cache, rows, own }: BatchBuffers): void {
+  cache.destroy();
+  rows.destroy();
+  for (const buffer of Object.values(own)) gpu.destroyBuffer(buffer);
+}
+
+/** Parts of the keys of each conversation, always as many: the sums must not depend on how many there are. */
+function splitsOf({ attentionShape: { contextLength, nKvHeads } }: LinearSources): number {
+  const most = Math.min(contextLength / SPLIT_KEYS, ENOUGH_WORKGROUPS / (SLOTS * nKvHeads));
+  return 2 ** Math.floor(Math.log2(Math.max(1, most)));
+}

@@ -1,0 +1,64 @@
+// Keys and values of the conversations of a batch: a slot for each, with room for as many positions, in buffers like those
+// of the cache.
+
+import type { AttentionShape } from '../../attention/attention';
+import { kvRowBytes } from '../../attention/kv_layout';
+import { type BufferRange, rangeStride, storedBytes } from '../../gpu/buffer_range';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../gpu/device';
+import type { Rows } from '../kv_branches';
+import type { KvCache } from '../kv_cache';
+
+/** Each layer is (slots, n_kv_heads, room, head_dim); layers with a window have a ring of their own room. */
+export interface BatchCache {
+  k: BufferRange[];
+  v: BufferRange[];
+  /** The rows of a slot, as KvBranches copies them. */
+  slot(index: number): readonly Rows[];
+  destroy(): void;
+}
+
+/** @param room positions of a slot */
+export function createBatchCache(
+  gpu: Gpu,
+  cache: KvCache,
+  shape: Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType'>,
+  slots: number,
+  room: number,
+): BatchCache {
+  const ranges: Record<'k' | 'v', BufferRange[]> = { k: [], v: [] };
+  const arenas = cache.arenas.map(({ firstLayer, nLayers, room: whole }) => {
+    const own = Math.min(room, whole);
+    const slotBytes = shape.nKvHeads * own * kvRowBytes(shape);
+    const size = storedBytes(slots * slotBytes);
+    const layerBytes = rangeStride(size);
+    const make = (name: 'k' | 'v') => {
+      const usage = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;
+      const buffer = gpu.createBuffer(`batch.${name}.${firstLayer}`, (nLayers - 1) * layerBytes + size, usage);
+      for (let i = 0; i < nLayers; i++) ranges[name].push({ buffer, offset: i * layerBytes, size });
+      return buffer;
+    };
+    return { k: make('k'), v: make('v'), layerBytes, room: own, slotBytes };
+  });
+  return {
+    ...ranges,
+    slot: (index) => arenas.map(({ slotBytes, ...rows }) => ({ ...rows, offset: index * slotBytes })),
+    destroy() {
+      for (const { k, v } of arenas) for (const buffer of [k, v]) gpu.destroyBuffer(buffer);
+    },
+  };
+}
+
+/** Most positions of a slot that a binding and a buffer can hold. */
+export function bindableRoom(
+  gpu: Gpu,
+  { arenas }: Pick<KvCache, 'arenas'>,
+  shape: Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType'>,
+  slots: number,
+): number {
+  const row = slots * shape.nKvHeads * kvRowBytes(shape);
+  const each = arenas.map(({ nLayers }) => {
+    const perLayer = Math.floor(gpu.limits.maxBufferSize / nLayers) - 256;
+    return Math.floor(Math.min(perLayer, gpu.bindingLimit) / row);
+  });
+  return Math.min(...each);
+}

@@ -1,0 +1,162 @@
+// Steps of several conversations in one pass against the steps of each alone, and against itself with other neighbors.
+
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../../src/model/config/read';
+import type { Batch } from '../../../src/model/batch/batch';
+import { Llama } from '../../../src/model/llama';
+import { resolveTensors } from '../../../src/model/tensors';
+import { allocateWeights } from '../../../src/model/weights';
+import type { SamplingParams } from '../../../src/sampling/sampling';
+import { openModel } from '../../../src/storage/model_file';
+import { relativeError } from '../../close';
+import { fixtureFolder } from '../../cpu/fixtures';
+import { PATHS, testGpu } from '../../gpu/test_device';
+import { GREEDY, OFF } from '../../sampling/params';
+import { droppedFolder } from '../files';
+
+const CONTEXT = 64;
+const SAMPLED: SamplingParams = { ...OFF, temperature: 1, topK: 0, topP: 1, minP: 0 };
+
+interface Chat {
+  ids: readonly number[];
+  params: SamplingParams;
+}
+
+const idsOf = (chat: number, length: number) => Array.from({ length }, (_, i) => (7 * i + (i >> 3) + 31 * chat) % 120);
+const CHATS: readonly Chat[] = [
+  { ids: idsOf(1, 9), params: GREEDY },
+  { ids: idsOf(2, 1), params: { ...SAMPLED, seed: 5, topK: 9 } },
+  { ids: idsOf(3, 30), params: { ...SAMPLED, seed: 6, topP: 0.8 } },
+  { ids: idsOf(4, 12), params: GREEDY },
+  { ids: idsOf(5, 17), params: { ...SAMPLED, seed: 7, minP: 0.1, temperature: 1.5 } },
+];
+
+async function open(name: string, without: (typeof PATHS)[number] = [], activations: 'f32' | 'q8' = 'f32') {
+  const gpu = await testGpu(without);
+  const files = await openModel(droppedFolder(fixtureFolder(name)));
+  const config = readConfig(files);
+  const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config);
+  const options = { contextLength: CONTEXT, kvType: 'f32', attention: 'fused_decode', activations } as const;
+  const llama = await Llama.create(gpu, config, weights, options);
+  await read(files);
+  llama.start(weights);
+  const word = async (position: number) => new Uint32Array(await gpu.read(llama.tokens))[position];
+  /** Runs a chat's prompt. Returns the token after it. */
+  const prompt = async ({ ids, params }: Chat) => {
+    llama.setSampling(params);
+    llama.writeTokens(Uint32Array.from(ids), 0);
+    await llama.pass(ids.length, 'sample', 0).run({ position: 0, nTokens: ids.length });
+    return word(ids.length);
+  };
+  /** The tokens of an answer alone, and the logits behind each but the first. */
+  const alone = async (chat: Chat, count: number) => {
+    const answer = [await prompt(chat)];
+    const logits: Float32Array[] = [];
+    for (let i = 1; i < count; i++) {
+      const position = chat.ids.length + i - 1;
+      await llama.pass(1, 'sample', position).run({ position, nTokens: 1 });
+      logits.push(await llama.readLogits());
+      answer.push(await word(position + 1));
+    }
+    return { answer, logits };
+  };
+  return { gpu, llama, prompt, alone };
+}
+
+type Model = Awaited<ReturnType<typeof open>>;
+
+/** Runs a step, and returns the ids of all slots. */
+async function step({ gpu }: Model, batch: Batch): Promise<Uint32Array> {
+  const { recordPass } = await import('../../../src/gpu/kernel');
+  const { pass, at } = batch.next();
+  const encoder = gpu.device.createCommandEncoder();
+  recordPass(gpu, encoder, [pass]);
+  gpu.submit(encoder.finish());
+  return new Uint32Array(await gpu.read({ buffer: batch.tokens, offset: 4 * at, size: 32 }));
+}
+
+/** The answers of chats in a batch, chat i in slot i; they join at steps of their own and leave after `count` tokens. */
+async function together(model: Model, batch: Batch, chats: readonly Chat[], joins: readonly number[], count: number) {
+  const answers: number[][] = chats.map(() => []);
+  const logits: Float32Array[][] = chats.map(() => []);
+  const { kvBranches } = model.llama;
+  let members: number[] = [];
+  for (let now = 0; answers.some(({ length }) => length < count); now++) {
+    const stay = members.filter((i) => answers[i].length < count);
+    const fresh = chats.map((_, i) => i).filter((i) => joins[i] === now);
+    for (const i of fresh) {
+      answers[i].push(await model.prompt(chats[i]));
+      batch.fill(i, chats[i].ids.length, chats[i].params, kvBranches);
+    }
+    if (fresh.length > 0 || stay.length < members.length) {
+      members = [...stay, ...fresh];
+      const rows = members.map((i) => ({ slot: i, position: chats[i].ids.length + answers[i].length - 1 }));
+      batch.setRows(rows.map((row) => (fresh.includes(row.slot) ? { ...row, id: answers[row.slot][0] } : row)));
+    }
+    const ids = await step(model, batch);
+    const read = await batch.readLogits();
+    for (const [row, i] of members.entries()) {
+      answers[i].push(ids[i]);
+      logits[i].push(read[row]);
+    }
+  }
+  return { answers, logits };
+}
+
+describe.each([
+  ['f32_group4_hd32_bias_llama3_rope_parameters', PATHS[0]],
+  ['bf16_group4_hd128_llama3', PATHS[1]],
+  ['gemma3', PATHS[0]],
+] as const)('%s', (name, without) => {
+  test('answers and logits are those of each alone, whoever joins and leaves', async () => {
+    const model = await open(name, without);
+    const before = model.gpu.allocatedBytes;
+    const batch = await model.llama.batch(CHATS.length, 48);
+    const count = 8;
+    const { answers, logits } = await together(model, batch, CHATS, [0, 0, 2, 4, 5], count);
+    const same = await together(model, batch, CHATS, [9, 3, 0, 0, 0], count);
+    expect(same).toEqual({ answers, logits }); // bit by bit, beside others
+    for (const [i, chat] of CHATS.entries()) {
+      const alone = await model.alone(chat, count);
+      expect(answers[i]).toEqual(alone.answer);
+      for (const [t, each] of alone.logits.entries()) expect(relativeError(logits[i][t], each)).toBeLessThan(2e-5);
+    }
+    batch.destroy();
+    expect([model.gpu.failure, model.gpu.allocatedBytes]).toEqual([null, before]);
+  });
+});
+
+test('a conversation comes back from its slot, and goes on', async () => {
+  const model = await open('gemma3');
+  const { llama } = model;
+  const batch = await llama.batch(2, 40);
+  const [chat] = CHATS;
+  const expected = await model.alone(chat, 12);
+  const first = await model.prompt(chat);
+  const kv = batch.fill(1, chat.ids.length, chat.params, llama.kvBranches);
+  await model.prompt(CHATS[2]); // takes the cache
+  batch.setRows([{ slot: 1, position: chat.ids.length, id: first }]);
+  const answer = [first];
+  for (let i = 0; i < 5; i++) answer.push((await step(model, batch))[1]);
+  const ids = Uint32Array.from([...chat.ids, ...answer]);
+  kv.wrote(ids.length - 1);
+  kv.restore(ids.slice(0, -1));
+  llama.setSampling(chat.params);
+  llama.writeTokens(ids.slice(-1), ids.length - 1);
+  for (let position = ids.length - 1; answer.length < 12; position++) {
+    await llama.pass(1, 'sample', position).run({ position, nTokens: 1 });
+    answer.push(new Uint32Array(await model.gpu.read(llama.tokens))[position + 1]);
+  }
+  expect(answer).toEqual(expected.answer);
+  batch.destroy();
+});
+
+test('a batch of signed bytes steps in signed bytes', async () => {
+  const model = await open('f16_group1_hd32_tied', [], 'q8');
+  expect(model.llama.canBatch).toBe(true);
+  const batch = await model.llama.batch(2, 40);
+  const { answers } = await together(model, batch, CHATS.slice(0, 2), [0, 0], 5);
+  const again = await together(model, batch, CHATS.slice(0, 2), [3, 0], 5);
+  expect(again.answers).toEqual(answers);
+  batch.destroy();
+});
