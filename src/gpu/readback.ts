@@ -69,6 +69,11 @@ export class WordReadback {
     }
   }
 
+  /** Frees the ring. No copy may be unread. */
+  destroy(): void {
+    for (const buffer of this.ring) this.gpu.destroyBuffer(buffer);
+  }
+
   /** One sync. Not an async function, so that a step makes as few promises as possible. */
   private map(target: GPUBuffer, bytes: number): Promise<undefined> {
     this.gpu.counters.syncs++;

@@ -20,7 +20,6 @@ import { packBiases, packSampling, type SamplingParams } from '../sampling/sampl
 import type { TokenBytes } from '../sampling/token_bytes';
 import { arrived } from '../shared/part';
 import { type ActivationType, type Arithmetic, arithmeticOf, type MatrixChoice } from './arithmetic';
-import type { Batch } from './batch/batch';
 import { PREFILL_CHUNK } from './buffers';
 import { type ModelConfig, vectorsOf } from './config/config';
 import { KvBranches } from './kv_branches';
@@ -308,18 +307,13 @@ export class Llama {
   }
 
   /**
-   * Steps of several conversations in one pass, each in a slot with room for so many positions.
-   * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable, MissingPartError
+   * What a batch of conversations is made of (batch/batch.ts); null where none can be: with keys and values in bytes, or
+   * attention on the CPU.
    */
-  async batch(slots: number, room: number): Promise<Batch> {
-    const { Batch } = await arrived(import('./batch/batch'));
-    return Batch.create({ ...this.parts.sources, tuned: this.tuned }, slots, room);
-  }
-
-  /** True where conversations can step together: not with keys and values in bytes, nor with attention on the CPU. */
-  get canBatch(): boolean {
-    const { config, attentionShape } = this.parts.sources;
-    return config.causal && attentionShape.kvType !== 'q8' && !this.needsHost;
+  get batchSources(): LinearSources | null {
+    const { sources } = this.parts;
+    const { config, attentionShape } = sources;
+    return config.causal && attentionShape.kvType !== 'q8' && !this.needsHost ? { ...sources, tuned: this.tuned } : null;
   }
 
   /** Keys and values as bytes, for storage. */

@@ -62,6 +62,36 @@ export interface Parking {
   park(tokens: number, room?: number): Promise<ParkedKv | null>;
 }
 
+/** Keys and values of a request in a batch. A copy that ends with the batch. */
+export interface SlotKv extends ParkedKv {
+  /** Notes that steps have written positions up to `end`. */
+  wrote(end: number): void;
+}
+
+/** A request in the steps of a batch. */
+export interface BatchMember {
+  slot: number;
+  /** The position of the token that its next step reads. */
+  position: number;
+  /** That token, where no step of the batch has brought it. */
+  id?: number;
+}
+
+/** Steps of several requests in one pass over the weights, each with keys and values of its own. */
+export interface Batching {
+  /** Requests at a time. */
+  readonly slots: number;
+  /** Most positions of a request. */
+  readonly room: number;
+  /** Copies the first `tokens` positions of the cache to a slot, which samples as asked. */
+  fill(slot: number, tokens: number, sampling: SamplingParams): SlotKv;
+  /** Makes the next steps those of these requests, and no others. */
+  setMembers(members: readonly BatchMember[]): void;
+  /** Queues one step. Resolves with the next id of each slot. */
+  step(): Promise<Uint32Array>;
+  destroy(): void;
+}
+
 /** Keys and values of some positions as bytes, the same for each cache of this model. Between requests only. */
 export interface KvBytes {
   /** Reads `tokens` positions from `first` on. Null where memory is refused. */
@@ -96,6 +126,11 @@ export interface Backend {
   readonly peakGpuBytes: number | null;
   /** Absent: a request finds what the one before left in the cache, and no more. */
   readonly parking?: Parking;
+  /**
+   * Makes a batch of so many slots with so much room, or less. Null where this model steps for one request at a time.
+   * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable, MissingPartError
+   */
+  batch?(slots: number, room: number): Promise<Batching | null>;
   /** Absent: no prompt outlives the engine. */
   kvBytes?(): KvBytes | Promise<KvBytes>;
 

@@ -20,6 +20,7 @@ import type { AttentionChoice, Roofline, StepChoice, TuneOutcome } from '../prot
 import {
   type Arrival,
   type Backend,
+  type Batching,
   type Constraint,
   type KvBytes,
   MOST_SHARED,
@@ -29,7 +30,7 @@ import {
 } from './backend';
 
 /** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each takes a mapped buffer, and drivers grant a few thousand. */
-const MAX_RUN_AHEAD = 64;
+export const MAX_RUN_AHEAD = 64;
 /** Most steps of a run that are timed. */
 const TIMED_STEPS = 2048;
 
@@ -114,6 +115,13 @@ export class WebGpuBackend implements Backend {
 
   get parking(): Parking {
     return this.llama.kvBranches;
+  }
+
+  async batch(slots: number, room: number): Promise<Batching | null> {
+    const { batchSources, kvBranches } = this.llama;
+    if (!batchSources) return null;
+    const { createBatching } = await arrived(import('./gpu_batching'));
+    return createBatching(this.gpu, batchSources, kvBranches, slots, room);
   }
 
   kvBytes(): Promise<KvBytes> {

@@ -25,6 +25,8 @@ export interface Aside {
 /** Most room for tokens that come later, so that a copy lasts for many turns, and its share of what is free. */
 const MORE_ROOM = 256;
 const MORE_SHARE = 1 / 4;
+/** Most of the free budget that a batch takes: conversations beside it are worth the rest. */
+const SLOTS_SHARE = 3 / 4;
 
 /** The reason why a branch is gone. */
 type Loss = Extract<CacheReport, 'evicted' | 'refused' | 'cleared'>;
@@ -41,6 +43,8 @@ export class Branches {
   private parked: ParkedBranch[] = [];
   /** The branches of running requests. They are never given up, and count in the budget. */
   private readonly asides = new Set<Aside>();
+  /** Bytes of the slots of a batch. They count in the budget, too. */
+  private slotBytes = 0;
   private lost: { ids: Uint32Array; why: Loss }[] = [];
   /** Leading tokens of the cache that are the template's and the system prompt. Called when they are parked. */
   private systemTokens = () => 0;
@@ -65,7 +69,7 @@ export class Branches {
   }
 
   private get asideBytes(): number {
-    return [...this.asides].reduce((sum, { room }) => sum + this.bytesOf(room), 0);
+    return [...this.asides].reduce((sum, { room }) => sum + this.bytesOf(room), this.slotBytes);
   }
 
   /**
@@ -142,8 +146,7 @@ export class Branches {
     if (this.bytesOf(tokens) > free) return null;
     const more = mostThatFit(MORE_ROOM / MORE_SHARE, (more) => this.bytesOf(tokens + more) <= free);
     const room = tokens + Math.floor(MORE_SHARE * more);
-    const oldest = [...this.parked].sort((a, b) => a.usedAt - b.usedAt);
-    for (const branch of oldest) if (this.parkedBytes + this.bytesOf(room) > free) this.lose(branch, 'evicted');
+    this.evictFor(this.bytesOf(room));
     const kv =
       (await this.parking.park(tokens, room)) ?? (this.giveUp() ? await this.parking.park(tokens, room) : null);
     if (!kv) return null;
@@ -153,7 +156,7 @@ export class Branches {
   }
 
   /** Brings a conversation back into the cache. What another request has left there is parked as ever. */
-  async bringBack(session: Cached, { kv }: Aside, ids: Uint32Array<ArrayBuffer>, systemTokens: () => number) {
+  async bringBack(session: Cached, { kv }: Pick<Aside, 'kv'>, ids: Uint32Array<ArrayBuffer>, systemTokens: () => number) {
     await this.leave(session);
     kv.restore(ids);
     session.cachedIds = Array.from(ids);
@@ -164,6 +167,40 @@ export class Branches {
   goOn(systemTokens: () => number): void {
     this.systemTokens = systemTokens;
     this.most = Number.POSITIVE_INFINITY;
+  }
+
+  /** The most positions of each of so many slots that the budget has room for beside the requests that run. */
+  slotRoom(slots: number, most: number): number {
+    const free = SLOTS_SHARE * (this.budgetBytes - this.asideBytes);
+    return mostThatFit(most, (room) => slots * this.bytesOf(room) <= free);
+  }
+
+  /** Makes room in the budget for slots of a batch, until the same call with 0. */
+  reserveSlots(slots: number, room: number): void {
+    this.slotBytes = slots * this.bytesOf(room);
+    this.evictFor(0);
+  }
+
+  /** What the cache holds has a copy elsewhere. */
+  copied(): void {
+    this.most = 0;
+  }
+
+  /** Keeps the conversation of a request that has ended in a batch. */
+  async adopt(slot: ParkedKv, ids: Uint32Array, systemTokens: number): Promise<void> {
+    const bytes = this.bytesOf(ids.length);
+    if (ids.length < LEAST_TOKENS || bytes > this.budgetBytes - this.asideBytes) return;
+    this.evictFor(bytes);
+    const kv = await slot.shrink(ids.length);
+    const { least } = this.parking; // at most that of the cache, whose rings are as long
+    if (kv) this.parked.push({ kv, ids, systemTokens, least, usedAt: ++this.uses });
+    else this.remember(ids, 'refused');
+  }
+
+  private evictFor(bytes: number): void {
+    const free = this.budgetBytes - this.asideBytes;
+    const oldest = [...this.parked].sort((a, b) => a.usedAt - b.usedAt);
+    for (const branch of oldest) if (this.parkedBytes + bytes > free) this.lose(branch, 'evicted');
   }
 
   /** Drops the copy of a request that has ended. */

@@ -24,7 +24,7 @@ import { IdsInFlight } from './ids_in_flight';
 import { patiently } from './patience';
 import { Pause } from './pause';
 import { fittingPrompt, type Prompt } from './prompt';
-import { cacheFigures, leaveCache, notePrompt, takeCache, usageOf } from './reuse';
+import { cacheFigures, keptOf, leaveCache, notePrompt, takeCache, usageOf } from './reuse';
 import { RunAhead } from './run_ahead';
 import { gpuTimes, type RunCounts, runMetrics } from './run_metrics';
 import type { Session } from './session';
@@ -78,6 +78,7 @@ export async function generate(
     if (!(await catchUp.run(ids, from, most, halted, place))) answer.finishReason = 'abort';
   };
 
+  let left: Promise<void> | null = null;
   emit([{ type: 'start', choice: 0, promptIds: Array.from(prompt), cachedTokens }]);
   try {
     if (answer.finishReason === null) {
@@ -86,8 +87,10 @@ export async function generate(
     }
 
     while (answer.finishReason === null) {
-      const rests = pause.isOn || turns.isOver;
+      const joins = answer.isCaughtUp && turns.mayJoin(inFlight.position + 1, inFlight.left);
+      const rests = pause.isOn || turns.isOver || joins;
       if (rests && inFlight.isEmpty) {
+        if (joins && !pause.isOn && !stopped() && (await turns.stepBeside(answer, inFlight, stopped))) continue;
         if (turns.isOver && !stopped()) await turns.giveWayAfter(answer.heldIds);
         runAhead.restart(); // the pause is no lateness of readbacks
         if (await halted()) answer.finishReason = 'abort';
@@ -106,19 +109,23 @@ export async function generate(
     }
   } catch (error) {
     await giveUps.settle().catch(ignore); // the first failure is the one to tell
-    throw stopped() ? error : await located(error, backend, [...prompt, ...answer.ids]);
+    throw stopped() || turns.isBeside ? error : await located(error, backend, [...prompt, ...answer.ids]);
   } finally {
     turns.end();
-    if (answer.isBroken || answer.ids.length > told.length) leaveCache(session, prompt, answer, parser.reasoningTokens);
+    if (turns.isBeside) left = turns.endBeside(keptOf(session, prompt, answer, parser.reasoningTokens));
+    else if (answer.isBroken || answer.ids.length > told.length) {
+      leaveCache(session, prompt, answer, parser.reasoningTokens);
+    }
+    left?.catch(ignore); // awaited behind `done`
   }
 
   const counts = countsOf(inFlight, catchUp, turns, runAhead);
   const { parts, ...end } = answer.finish();
   const usage = usageOf(prompt, taken, answer, parser.reasoningTokens);
   const metrics = { ...runMetrics(backend, clock, counts), ...cacheFigures(session, report) };
-  notePrompt(session, request, counts.prefilled, report === 'stored' ? null : metrics);
+  if (!left) notePrompt(session, request, counts.prefilled, report === 'stored' ? null : metrics);
   emit([...parts, { type: 'done', ...end, seed: request.sampling.seed, usage, metrics }]);
-  await settle(session, giveUps, emit, request.timed ? gpuTimes(turns, clock) : null);
+  await settle(session, giveUps, emit, request.timed ? gpuTimes(turns, clock) : null, left);
 }
 
 function countsOf(inFlight: IdsInFlight, catchUp: CatchUp, turns: AnswerTurns, { depth }: RunAhead): RunCounts {
@@ -141,8 +148,9 @@ async function settle(
   giveUps: GiveUps,
   emit: Emit,
   times: Promise<TbtSummary | null> | null,
+  left: Promise<void> | null,
 ): Promise<void> {
-  const ends = await Promise.allSettled([times, giveUps.settle()]);
+  const ends = await Promise.allSettled([times, giveUps.settle(), left]);
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) session.failure = { error: failed.reason };
   const [read, steps] = ends;

@@ -9,6 +9,8 @@ import type { TokenClock } from './token_clock';
 export class IdsInFlight {
   /** Tokens asked for so far, arrived or not. */
   queued = 0;
+  /** True while a batch queues the steps: their arrivals tell nothing of steps of one request. */
+  isBeside = false;
   /** Decode steps that were queued in vain, because a step before them gave up, and those that gave up. */
   discarded = 0;
   private arrived = 0;
@@ -49,6 +51,16 @@ export class IdsInFlight {
     return this.readbacks.length === 0;
   }
 
+  /** Ids that may still be asked for. */
+  get left(): number {
+    return this.most - this.queued;
+  }
+
+  /** The position of the token that the next step to be queued reads. */
+  get position(): number {
+    return this.promptLength + this.queued - 1;
+  }
+
   /** The position of the token that the first step in flight read. */
   get start(): number {
     return this.promptLength - 1;
@@ -60,7 +72,7 @@ export class IdsInFlight {
     while (this.readbacks.length < backend.maxRunAhead && this.queued < most) {
       const count = this.repeats ? 1 : Math.min(runAhead.shared, most - this.queued);
       if (this.queued - this.arrived + count > runAhead.depth) break;
-      const position = this.promptLength + this.queued - 1;
+      const { position } = this;
       const now = performance.now();
       const readback = count > 1 && backend.decodeMany ? backend.decodeMany(position, count) : backend.decode(position);
       this.repeats = false;
@@ -79,7 +91,7 @@ export class IdsInFlight {
   /** Takes the time of the next id, which the reader has or has not been told. Returns true for the first id of all. */
   land(isTold: boolean): boolean {
     this.clock.arrived(isTold);
-    this.runAhead.arrived(this.clock.last);
+    if (!this.isBeside) this.runAhead.arrived(this.clock.last);
     return this.arrived++ === 0;
   }
 

@@ -50,8 +50,18 @@ export function leaveCache(session: Session, prompt: Uint32Array, answer: Answer
     return;
   }
   session.cachedIds = [...prompt, ...answer.ids.slice(0, -1)];
-  const isOver = answer.finishReason === 'eos' || answer.finishReason === 'stop';
-  if (branches && isOver && reasoningTokens > 0 && dropsThinking(session)) branches.keep(prompt.length);
+  if (branches && isOver(answer) && reasoningTokens > 0 && dropsThinking(session)) branches.keep(prompt.length);
+}
+
+/** The ids of an answer that has ended in a batch, as far as a later prompt may begin with them. */
+export function keptOf(session: Session, prompt: Uint32Array, answer: Answer, reasoningTokens: number): Uint32Array {
+  if (answer.isBroken) return new Uint32Array();
+  const dropsAnswer = isOver(answer) && reasoningTokens > 0 && dropsThinking(session);
+  return Uint32Array.from(dropsAnswer ? prompt : [...prompt, ...answer.ids.slice(0, -1)]);
+}
+
+function isOver({ finishReason }: Answer): boolean {
+  return finishReason === 'eos' || finishReason === 'stop';
 }
 
 /** Tells what may outlive this engine, and what a prefill of `tokens` took. */

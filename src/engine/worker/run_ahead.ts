@@ -78,6 +78,11 @@ export class RunAhead {
     this.depth = asked === 'auto' ? Math.min(Math.max(START_DEPTH, affordable), most) : asked;
   }
 
+  /** True if the depth follows the arrivals. */
+  get isAuto(): boolean {
+    return this.asked === 'auto';
+  }
+
   /** True if a request with these values can reuse this run-ahead and what it has learned. */
   suits(asked: 'auto' | number, most: number, mostShared: number): boolean {
     return this.asked === asked && this.most === most && this.mostShared === mostShared;

@@ -1,6 +1,7 @@
 // The state that requests to one model share.
 
 import type { ReadyModel } from '../load/load';
+import type { Batches } from './batches';
 import type { Branches } from './branches';
 import type { Prompts } from './late_prompts';
 import type { Pause } from './pause';
@@ -13,6 +14,8 @@ export interface Session extends ReadyModel {
   pause?: Pause;
   /** Absent where only what the last request left in the cache is found again. */
   branches?: Branches;
+  /** Absent where each step is one request's. */
+  batches?: Batches;
   /** Absent where no prompt outlives the engine. */
   stored?: Prompts;
   /** The run-ahead of the last answer, with its estimates of this browser and GPU. */

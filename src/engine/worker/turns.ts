@@ -18,6 +18,8 @@ interface Asked {
   isAlone?: boolean;
   /** Ends by itself as soon as anybody waits. */
   isBrief?: boolean;
+  /** Steps for requests that rest meanwhile. It is none of those that may have begun. */
+  isBatch?: boolean;
   /** Called once where the request waits for more than a turn of another. */
   onWait?: (reason: WaitReason) => void;
 }
@@ -77,6 +79,22 @@ export class Turns {
     return true;
   }
 
+  /** Others go on, and `turn` is not due before `comeBack`: a batch steps for it. */
+  rest(turn: Turn): void {
+    turn.usedMs += this.lasts(turn);
+    turn.rests = true;
+    this.holder = null;
+    this.next();
+  }
+
+  /** Resolves when a request that rested has its turn again. */
+  async comeBack(turn: Turn): Promise<void> {
+    turn.rests = false;
+    const sleeps = turn.sleeps();
+    this.next();
+    await sleeps;
+  }
+
   /** The holder of the turn goes on to its end. */
   stay(turn: Turn): void {
     turn.stays = true;
@@ -85,20 +103,25 @@ export class Turns {
 
   leave(turn: Turn): void {
     this.begun.delete(turn);
-    if (turn !== this.holder) return;
-    this.holder = null;
+    if (turn === this.holder) this.holder = null;
     this.next();
   }
 
   /** The requests that could run if the holder gave way: those without a turn, and the next one that has not begun. */
   private ready(): Turn[] {
-    const others = [...this.begun].filter((turn) => turn !== this.holder);
-    const first = this.waiting.find(({ asked }) => !asked.stopped());
-    return first && this.mayBegin(first, this.begun.size) ? [...others, first] : others;
+    const others = [...this.begun].filter((turn) => turn !== this.holder && !turn.rests);
+    const batch = this.waiting.find(({ asked }) => asked.isBatch); // what it steps for has begun
+    const first = batch ?? this.waiting.find(({ asked }) => !asked.stopped());
+    return first && this.mayBegin(first, this.requests) ? [...others, first] : others;
+  }
+
+  /** Requests that have begun. */
+  private get requests(): number {
+    return [...this.begun].filter(({ asked }) => !asked.isBatch).length;
   }
 
   private mayBegin({ asked }: Turn, beside: number): boolean {
-    if (beside === 0) return true;
+    if (beside === 0 || asked.isBatch) return true;
     return beside < this.most && !asked.isAlone && ![...this.begun].some((turn) => turn.asked.isAlone);
   }
 
@@ -130,7 +153,7 @@ export class Turns {
   private tellWaits(): void {
     const { holder } = this;
     if (!holder || holder.asked.isBrief) return;
-    let beside = this.begun.size;
+    let beside = this.requests;
     for (const turn of this.waiting) {
       const isFree = this.mayBegin(turn, beside++);
       if (isFree && !holder.stays) continue;
@@ -148,6 +171,8 @@ export class Turn {
   since = 0;
   /** True if it gives way no more. */
   stays = false;
+  /** True while a batch steps for it. */
+  rests = false;
   private told = false;
   private resolve: (isOn: boolean) => void = () => {};
 
@@ -169,6 +194,16 @@ export class Turn {
   /** Lets others run. Resolves when it has its turn again, with false if nobody ran. */
   giveWay(): Promise<boolean> {
     return this.turns.giveWay(this);
+  }
+
+  /** Others go on, and it is not due before `comeBack`. */
+  rest(): void {
+    this.turns.rest(this);
+  }
+
+  /** Resolves when it has its turn again after a rest. */
+  comeBack(): Promise<void> {
+    return this.turns.comeBack(this);
   }
 
   /** Runs to its end from now on. */

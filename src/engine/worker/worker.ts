@@ -22,6 +22,7 @@ import type {
   Warning,
   WorkerApi,
 } from '../protocol';
+import { Batches } from './batches';
 import { Branches } from './branches';
 import { generate } from './generate';
 import { resolveGenerate } from './generate_options';
@@ -202,7 +203,8 @@ const api: WorkerApi = {
       const { parking } = made.session.backend;
       const branches = parking && new Branches(parking, made.info.kvBudgetBytes ?? 0);
       turns.most = branches ? (made.info.maxConcurrent ?? 1) : 1;
-      model = { ...made, session: Object.assign(made.session, { pause, branches, stored: latePrompts(made) }) };
+      const session = Object.assign(made.session, { pause, branches, stored: latePrompts(made) });
+      model = { ...made, session: Object.assign(session, { batches: new Batches(session, turns) }) };
       warnings = model.info.warnings;
       void model.session.backend.failing?.then((error) => {
         isLost = true;

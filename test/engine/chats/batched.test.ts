@@ -1,0 +1,140 @@
+// Answers that step together on the GPU: a tiny model whose requests join a batch and leave it. Each has the very ids that it
+// has alone, and its own end.
+
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Batching } from '../../../src/engine/backend/backend';
+import type { WebGpuBackend } from '../../../src/engine/backend/webgpu_backend';
+import type { EngineEvent, GenerateOptions } from '../../../src/engine/protocol';
+import { Batches } from '../../../src/engine/worker/batches';
+import { Branches } from '../../../src/engine/worker/branches';
+import { generate } from '../../../src/engine/worker/generate';
+import type { Session } from '../../../src/engine/worker/session';
+import { Turns } from '../../../src/engine/worker/turns';
+import { testGpu } from '../../gpu/test_device';
+import { numberSession, tinyBackend } from '../doubles/loop_session';
+
+const numbers = (first: number, count: number) => Array.from({ length: count }, (_, i) => (first + 7 * i) % 250);
+const SAMPLED = { temperature: 0.9, topK: 0, topP: 1, minP: 0 };
+
+interface Asked {
+  ids: readonly number[];
+  options: GenerateOptions;
+  /** Stops after so many tokens. */
+  stopAfter?: number;
+}
+
+const ASKED: readonly Asked[] = [
+  { ids: numbers(3, 20), options: { temperature: 0, seed: 1, maxTokens: 40 } },
+  { ids: numbers(5, 9), options: { ...SAMPLED, seed: 7, maxTokens: 60 } },
+  { ids: numbers(9, 31), options: { ...SAMPLED, seed: 8, maxTokens: 70, topK: 20, gpuTimes: true } },
+  { ids: numbers(11, 12), options: { ...SAMPLED, seed: 9, maxTokens: 90, topP: 0.9 }, stopAfter: 30 },
+  { ids: numbers(13, 12), options: { ...SAMPLED, seed: 9, maxTokens: 24, repetitionPenalty: 1.3 } }, // takes turns
+];
+
+let backend: WebGpuBackend;
+let session: Session;
+let turns: Turns;
+/** The steps of batches, by the requests in each. */
+let steps: number[];
+
+beforeAll(async () => {
+  backend = await tinyBackend(await testGpu(), 128);
+  const make = backend.batch.bind(backend);
+  backend.batch = async (slots, room) => {
+    const batching = (await make(slots, room)) as Batching;
+    let members = 0;
+    return {
+      ...batching,
+      setMembers(next) {
+        members = next.length;
+        batching.setMembers(next);
+      },
+      step() {
+        steps.push(members);
+        return batching.step();
+      },
+    };
+  };
+});
+
+function open(budget = 1e9, most = 8) {
+  let ticks = 0;
+  steps = [];
+  turns = new Turns(20, () => ticks++);
+  turns.most = most;
+  session = numberSession(backend);
+  session.branches = new Branches(backend.parking, budget);
+  session.batches = new Batches(session, turns);
+}
+
+async function run({ ids, options, stopAfter = Number.POSITIVE_INFINITY }: Asked) {
+  const events: EngineEvent[] = [];
+  const tokens = () => events.filter((event) => event.type === 'token');
+  const stopped = () => tokens().length >= stopAfter;
+  const turn = await turns.enter({ stopped });
+  const emit = (more: readonly EngineEvent[]) => void events.push(...more);
+  const all = { ...options, reuseCache: false, ignoreEos: true };
+  await generate(session, { ids }, all, emit, stopped, undefined, undefined, turn!).finally(() => turn!.leave());
+  const done = events.find((event) => event.type === 'done');
+  const said = { ids: tokens().map(({ id }) => id), reason: done?.finishReason, usage: done?.usage };
+  return { said, done, tokens: tokens(), gpuMs: events.find((event) => event.type === 'gpuTimes')?.gpuMs };
+}
+
+type Ran = Awaited<ReturnType<typeof run>>;
+
+async function alone(asked: readonly Asked[]): Promise<Ran[]> {
+  const answers: Ran[] = [];
+  for (const each of asked) answers.push(await run(each));
+  return answers;
+}
+
+/** A stop is heard with the next token: how many come before the end differs. */
+const upToStop = ({ said }: Ran, { stopAfter }: Asked) => (stopAfter ? said.ids.slice(0, stopAfter) : said);
+
+describe('answers at once', () => {
+  test('step together, and are those of each alone', async () => {
+    open();
+    const expected = await alone(ASKED);
+    expect(steps).toEqual([]);
+    session.branches?.giveUp();
+    const { allocatedBytes } = backend['gpu'];
+    const answers = await Promise.all(ASKED.map(run));
+    for (const [i, asked] of ASKED.entries()) expect(upToStop(answers[i], asked)).toEqual(upToStop(expected[i], asked));
+    expect(answers[3].said.reason).toBe('abort');
+    expect(Math.max(...steps)).toBe(4);
+    expect(steps.filter((members) => members > 1).length).toBeGreaterThan(30);
+    for (const { done, tokens } of answers) {
+      expect(done?.metrics.tbtMs.perToken.length).toBe(tokens.length - 1);
+      expect(done?.metrics.perToken?.dispatches).toBeGreaterThan(0);
+    }
+    expect(answers[2].gpuMs).toBeNull(); // there is no clock for one of many
+    session.branches?.giveUp();
+    expect([backend['gpu'].allocatedBytes, backend['gpu'].failure]).toEqual([allocatedBytes, null]);
+    expect([session.branches?.held.bytes, session.batches?.candidates]).toEqual([0, 0]);
+  });
+
+  test('one that is left goes on by itself, and its conversation is found again', async () => {
+    open();
+    const [long, short] = [ASKED[0], { ...ASKED[1], options: { ...ASKED[1].options, maxTokens: 20 } }];
+    const expected = await alone([long, short]);
+    const answers = await Promise.all([long, short].map(run));
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+    expect(steps.length).toBeGreaterThan(0);
+    expect(steps.length).toBeLessThan(40);
+    const ids = [...short.ids, ...answers[1].said.ids];
+    const again = await run({ ids, options: { ...short.options, maxTokens: 1 } });
+    expect(again.said.ids.length).toBe(1);
+  });
+
+  test.each([
+    ['no budget', 1, 8],
+    ['one at a time', 1e9, 1],
+  ])('%s: no batch, and the same answers', async (_, budget, most) => {
+    open(budget, most);
+    const asked = ASKED.slice(0, 2);
+    const expected = await alone(asked);
+    const answers = await Promise.all(asked.map(run));
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+    expect(steps).toEqual([]);
+  });
+});
