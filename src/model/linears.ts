@@ -59,7 +59,7 @@ export interface LinearSources {
 }
 
 /** Makes a linear of many tokens. */
-export type CreateLong = (gpu: Gpu, shape: LinearShape, epilogue: Epilogue, input: 'f32' | 'q8') => Promise<Linear>;
+type CreateLong = (gpu: Gpu, shape: LinearShape, epilogue: Epilogue, input: 'f32' | 'q8') => Promise<Linear>;
 
 /** A linear of many tokens on quantized activations. */
 export interface LongLinear {

@@ -306,14 +306,9 @@ export class Llama {
     return new KvBranches(gpu, kvCache, attentionShape, (ids) => this.writeTokens(ids, 0));
   }
 
-  /**
-   * What a batch of conversations is made of (batch/batch.ts); null where none can be: with keys and values in bytes, or
-   * attention on the CPU.
-   */
-  get batchSources(): LinearSources | null {
-    const { sources } = this.parts;
-    const { config, attentionShape } = sources;
-    return config.causal && attentionShape.kvType !== 'q8' && !this.needsHost ? { ...sources, tuned: this.tuned } : null;
+  /** What a batch of conversations is made of (batch/batch.ts). */
+  get batchSources(): LinearSources {
+    return { ...this.parts.sources, tuned: this.tuned };
   }
 
   /** Keys and values as bytes, for storage. */

@@ -77,6 +77,9 @@ export interface BatchMember {
   id?: number;
 }
 
+/** Most steps of a batch that may be unread at a time. */
+export const BATCH_DEPTH = 32;
+
 /** Steps of several requests in one pass over the weights, each with keys and values of its own. */
 export interface Batching {
   /** Requests at a time. */

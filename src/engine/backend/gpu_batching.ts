@@ -5,21 +5,22 @@ import { recordPass } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
 import { Batch } from '../../model/batch/batch';
 import { SLOTS } from '../../model/batch/row_table';
-import type { KvBranches } from '../../model/kv_branches';
-import type { LinearSources } from '../../model/linears';
-import type { Batching } from './backend';
+import type { Llama } from '../../model/llama';
+import { BATCH_DEPTH, type Batching } from './backend';
 
-/** @throws GpuMemoryError, GpuProgramError, AttentionUnavailable */
-export async function createBatching(
-  gpu: Gpu,
-  sources: LinearSources,
-  branches: KvBranches,
-  most: number,
-  room: number,
-): Promise<Batching> {
+/**
+ * Null with keys and values in signed bytes, attention on the CPU, or a model that is not causal.
+ * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable
+ */
+export async function createBatching(gpu: Gpu, llama: Llama, most: number, room: number): Promise<Batching | null> {
+  const { batchSources: sources, kvBranches: branches } = llama;
+  if (!sources.config.causal || sources.attentionShape.kvType === 'q8' || llama.needsHost) return null;
   const slots = Math.min(most, SLOTS);
   const batch = await Batch.create(sources, slots, room);
-  const readback = await gpu.guardMemory('The readback of a batch', () => new WordReadback(gpu, DEPTH + 1, SLOTS));
+  const readback = await gpu.guardMemory(
+    'The readback of a batch',
+    () => new WordReadback(gpu, BATCH_DEPTH + 1, SLOTS),
+  );
   return {
     slots,
     room: batch.room,
@@ -40,6 +41,3 @@ export async function createBatching(
     },
   };
 }
-
-/** Steps in flight, at most. */
-export const DEPTH = 32;

@@ -30,7 +30,7 @@ import {
 } from './backend';
 
 /** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each takes a mapped buffer, and drivers grant a few thousand. */
-export const MAX_RUN_AHEAD = 64;
+const MAX_RUN_AHEAD = 64;
 /** Most steps of a run that are timed. */
 const TIMED_STEPS = 2048;
 
@@ -118,10 +118,8 @@ export class WebGpuBackend implements Backend {
   }
 
   async batch(slots: number, room: number): Promise<Batching | null> {
-    const { batchSources, kvBranches } = this.llama;
-    if (!batchSources) return null;
     const { createBatching } = await arrived(import('./gpu_batching'));
-    return createBatching(this.gpu, batchSources, kvBranches, slots, room);
+    return createBatching(this.gpu, this.llama, slots, room);
   }
 
   kvBytes(): Promise<KvBytes> {

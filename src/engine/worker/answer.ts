@@ -73,11 +73,6 @@ export class Answer {
     return this.ids.slice(0, this.held);
   }
 
-  /** True once no told id is left to be run again. */
-  get isCaughtUp(): boolean {
-    return this.held === this.ids.length;
-  }
-
   /** Counts all told ids as run by a prefill. Returns how many of them steps had brought. */
   caughtUp(): number {
     const { held } = this;

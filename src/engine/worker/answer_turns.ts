@@ -4,11 +4,9 @@
 import type { GpuCounters } from '../../gpu/device';
 import type { SamplingParams } from '../../sampling/sampling';
 import type { Answer } from './answer';
-import type { Seat } from './batch_turns';
-import { samplesPlainly } from './batches';
+import type { BatchTurns } from './batch_turns';
 import type { Aside } from './branches';
 import type { Constrained } from './constrained';
-import type { IdsInFlight } from './ids_in_flight';
 import { type Prompt, systemTokens } from './prompt';
 import { withMemory } from './reuse';
 import type { RunAhead } from './run_ahead';
@@ -28,14 +26,11 @@ interface Asked extends Pick<Prompt, 'chat'> {
 export class AnswerTurns {
   /** Milliseconds in which other requests ran. */
   awayMs = 0;
-  private aside: Aside | null = null;
-  /** Its seat in a batch, while its keys and values are there and not in the cache. */
-  private seat: Seat | null = null;
-  /** True if a batch can step for it. */
-  private canJoin: boolean;
-  private isCandidate = false;
   /** True once a batch has stepped for it: there is no clock for one request of many. */
-  private isUntimed = false;
+  isUntimed = false;
+  /** Leaves a batch that has the keys and values of the answer. Null where the cache has them. */
+  leaveBatch: ((answer: Answer, reasoningTokens: number) => Promise<void>) | null = null;
+  private aside: Aside | null = null;
   /** The GPU's times of the steps of earlier turns. */
   private readonly earlierTimes: number[] = [];
   /** The calls of other requests since the answer began. */
@@ -43,16 +38,11 @@ export class AnswerTurns {
 
   /** @param turn absent where the answer never gives way */
   constructor(
-    private readonly session: Session,
-    private readonly clock: TokenClock,
-    private readonly asked: Asked,
-    private readonly turn?: Turn,
-  ) {
-    const { constraint, sampling, runAhead } = asked;
-    const { batches, branches } = session;
-    const isPlain = !constraint && samplesPlainly(sampling) && runAhead.isAuto;
-    this.canJoin = isPlain && Boolean(turn && batches && branches);
-  }
+    readonly session: Session,
+    readonly clock: TokenClock,
+    readonly asked: Asked,
+    readonly turn?: Turn,
+  ) {}
 
   /** True if others wait for a turn. */
   get isShared(): boolean {
@@ -73,11 +63,16 @@ export class AnswerTurns {
     return own;
   }
 
+  /** What may step for the answer together with others. */
+  get batch(): BatchTurns | null {
+    return (this.isShared && this.session.batches?.get()) || null;
+  }
+
   /** Begins the request on the backend: once, and again in each turn. */
   async begin(): Promise<void> {
     const { backend } = this.session;
     const { sampling, timed, constraint } = this.asked;
-    if (this.canJoin && !this.isCandidate) this.setCandidate(true);
+    this.session.batches?.running.add(this);
     await withMemory(this.session, () => backend.begin(sampling, timed, constraint));
   }
 
@@ -118,88 +113,6 @@ export class AnswerTurns {
     return true;
   }
 
-  private setCandidate(isCandidate: boolean): void {
-    const { batches } = this.session;
-    if (batches && isCandidate !== this.isCandidate) batches.candidates += isCandidate ? 1 : -1;
-    this.isCandidate = isCandidate;
-  }
-
-  /** True if a batch is ready to step for the answer, behind which `left` tokens may come, once nothing is in flight. */
-  mayJoin(tokens: number, left: number): boolean {
-    const { batches } = this.session;
-    if (!this.canJoin || !batches || batches.candidates < 2 || !this.isShared) return false;
-    return batches.get()?.suits(tokens, left) ?? false;
-  }
-
-  /** True while keys and values of the answer are those of a batch. */
-  get isBeside(): boolean {
-    return this.seat !== null;
-  }
-
-  /**
-   * Steps together with others until the answer ends or has to go on by itself, as it then can. Returns false where no
-   * seat is free.
-   */
-  async stepBeside(answer: Answer, inFlight: IdsInFlight, stopped: () => boolean): Promise<boolean> {
-    const { session, clock, turn, asked } = this;
-    const { branches, backend } = session;
-    const batch = session.batches?.get();
-    const idsSoFar = () => Uint32Array.from([...asked.prompt, ...answer.heldIds]);
-    const ids = idsSoFar();
-    session.cachedIds = Array.from(ids.subarray(0, -1));
-    const seat = await batch?.join({ ids, sampling: asked.sampling, inFlight, clock, stopped });
-    if (!batch || !seat || !branches || !turn) {
-      this.canJoin = false;
-      this.setCandidate(false);
-      return false;
-    }
-    this.seat = seat;
-    this.isUntimed = true;
-    branches.copied();
-    this.dropAside();
-    const before = backend.counters && { ...backend.counters };
-    turn.rest();
-    try {
-      while (answer.finishReason === null && (await seat.queued())) {
-        answer.take(await inFlight.next());
-        if (stopped()) answer.finishReason ??= 'abort';
-      }
-      if (stopped()) answer.finishReason ??= 'abort';
-    } finally {
-      batch.leave(seat);
-      this.awayMs += seat.awayMs;
-      if (before) this.count(before, seat.calls);
-    }
-    if (answer.finishReason !== null) return true;
-    const start = performance.now();
-    await turn.comeBack();
-    const all = idsSoFar();
-    const ownSystemTokens = () => systemTokens(asked.prompt, asked.chat, session);
-    await branches.bringBack(session, seat, all.slice(0, -1), ownSystemTokens);
-    this.seat = null;
-    batch.release(seat);
-    await this.begin();
-    backend.goOn(all);
-    const ms = performance.now() - start;
-    clock.othersRan(ms);
-    this.awayMs += ms;
-    return true;
-  }
-
-  /** Leaves a batch with an answer that has ended. `ids` are worth keeping for a later prompt. */
-  async endBeside(ids: Uint32Array): Promise<void> {
-    const { session, seat } = this;
-    const { prompt, chat } = this.asked;
-    if (!seat) return;
-    this.seat = null;
-    try {
-      const tokens = Math.min(ids.length, systemTokens(prompt, chat, session));
-      if (ids.length > 0) await session.branches?.adopt(seat.kv, ids, tokens);
-    } finally {
-      session.batches?.get()?.release(seat);
-    }
-  }
-
   /** The GPU's times of all steps. Null without a GPU clock, or after steps of a batch. */
   async stepTimes(): Promise<number[] | null> {
     if (this.isUntimed) return null;
@@ -209,21 +122,21 @@ export class AnswerTurns {
 
   /** Drops what was set aside. */
   end(): void {
+    this.session.batches?.running.delete(this);
     this.dropAside();
-    this.setCandidate(false);
   }
 
-  private dropAside(): void {
+  dropAside(): void {
     if (this.aside) this.session.branches?.drop(this.aside);
     this.aside = null;
   }
 
-  private count(before: GpuCounters, own: Partial<GpuCounters> = {}): void {
+  /** Takes note of the calls since then, but its own. */
+  count(before: GpuCounters, own: Partial<GpuCounters> = {}): void {
     const { counters } = this.session.backend;
     if (!counters) return;
     for (const name of namesOf(before)) {
-      const others = counters[name] - before[name] - (own[name] ?? 0);
-      this.others[name] = (this.others[name] ?? 0) + others;
+      this.others[name] = (this.others[name] ?? 0) + counters[name] - before[name] - (own[name] ?? 0);
     }
   }
 }

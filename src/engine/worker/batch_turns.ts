@@ -3,22 +3,28 @@
 
 import type { GpuCounters } from '../../gpu/device';
 import type { SamplingParams } from '../../sampling/sampling';
-import type { BatchMember, Batching, SlotKv } from '../backend/backend';
+import { mostThatFit } from '../../shared/most_that_fit';
+import { BATCH_DEPTH, type Batching, type BatchMember, type SlotKv } from '../backend/backend';
+import type { Answer } from './answer';
+import type { AnswerTurns } from './answer_turns';
+import { LEAST_TOKENS } from './branch_plan';
 import type { IdsInFlight } from './ids_in_flight';
 import { Pause } from './pause';
-import { withMemory } from './reuse';
+import { systemTokens } from './prompt';
+import { dropsAnswer, withMemory } from './reuse';
 import { RunAhead } from './run_ahead';
 import type { Session } from './session';
 import type { TokenClock } from './token_clock';
 import type { Turn, Turns } from './turns';
 
-/** Steps in flight, at most: the batch's readbacks. */
-const MOST_IN_FLIGHT = 32;
 /** Fewer tokens of an answer are not worth the two copies. */
 const WORTH_TOKENS = 16;
 /** Room of a slot beyond the conversation that makes fewer slots the better choice. */
 const GOOD_ROOM = 256;
+/** Most of the free budget that slots take: conversations beside them are worth the rest. */
+const SLOTS_SHARE = 3 / 4;
 
+/** A request that joins. */
 interface Joining {
   /** Of the conversation: all but the last are in the cache. */
   ids: Uint32Array;
@@ -69,11 +75,13 @@ export class BatchTurns {
   private readonly taken = new Set<Seat>();
   private hasChanged = false;
   private isRunning = false;
+  /** Answers that found no seat. */
+  private readonly refused = new WeakSet<AnswerTurns>();
   /** True where a batch could not be made. */
   private isRefused = false;
   /** Steps in flight, the oldest first. */
   private readonly steps: Promise<unknown>[] = [];
-  private readonly runAhead = new RunAhead('auto', MOST_IN_FLIGHT);
+  private readonly runAhead = new RunAhead('auto', BATCH_DEPTH);
   private wake: (() => void) | null = null;
 
   constructor(
@@ -81,17 +89,104 @@ export class BatchTurns {
     private readonly turns: Turns,
   ) {}
 
-  /** True if a request with so many ids, of which `left` are to come, may find a seat. */
-  suits(tokens: number, left: number): boolean {
-    const { batching, taken, isRefused } = this;
-    if (isRefused || left < WORTH_TOKENS) return false;
-    return !batching || (taken.size < batching.slots && tokens + WORTH_TOKENS <= batching.room);
+  /** True if the answer may step here once nothing of it is in flight, because another could, too. */
+  mayJoin(turns: AnswerTurns, answer: Answer, { position, most, queued }: IdsInFlight): boolean {
+    if (this.isRefused || this.refused.has(turns) || most - queued < WORTH_TOKENS) return false;
+    return this.isPlain(turns) && this.candidates > 1 && this.hasRoom(position) && isCaughtUp(answer);
+  }
+
+  /**
+   * Steps for an answer that has the turn until it ends or has to go on by itself, as it then can. Returns false where no
+   * seat is free.
+   */
+  async step(turns: AnswerTurns, answer: Answer, inFlight: IdsInFlight, stopped: () => boolean): Promise<boolean> {
+    const { session, clock, asked } = turns;
+    const { branches, backend } = session;
+    const turn = turns.turn as Turn;
+    const idsSoFar = () => Uint32Array.from([...asked.prompt, ...answer.heldIds]);
+    const ids = idsSoFar();
+    session.cachedIds = Array.from(ids.subarray(0, -1));
+    const seat = await this.join({ ids, sampling: asked.sampling, inFlight, clock, stopped });
+    if (!seat || !branches) {
+      this.refused.add(turns);
+      return false;
+    }
+    turns.isUntimed = true;
+    turns.leaveBatch = (ended, reasoningTokens) => this.keep(seat, turns, ended, reasoningTokens);
+    turns.dropAside();
+    branches.keep(0); // what the cache holds is in the slot
+    const before = backend.counters && { ...backend.counters };
+    turn.rests = true;
+    const back = turn.giveWay();
+    try {
+      while (answer.finishReason === null && (await seat.queued())) {
+        answer.take(await inFlight.next());
+        if (stopped()) answer.finishReason ??= 'abort';
+      }
+      if (stopped()) answer.finishReason ??= 'abort';
+    } finally {
+      this.leave(seat);
+      turns.awayMs += seat.awayMs;
+      if (before) turns.count(before, seat.calls);
+    }
+    if (answer.finishReason !== null) return true;
+    const start = performance.now();
+    turn.comeBack();
+    await back;
+    const all = idsSoFar();
+    await branches.bringBack(session, seat, all.slice(0, -1), () => systemTokens(asked.prompt, asked.chat, session));
+    turns.leaveBatch = null;
+    this.release(seat);
+    await turns.begin();
+    backend.goOn(all);
+    const ms = performance.now() - start;
+    clock.othersRan(ms);
+    turns.awayMs += ms;
+    return true;
+  }
+
+  /** Keeps the conversation of an answer that has ended here, as far as a later prompt may begin with it. */
+  private async keep(seat: Seat, turns: AnswerTurns, answer: Answer, reasoningTokens: number): Promise<void> {
+    const { session, asked } = turns;
+    const { prompt, chat } = asked;
+    const { branches } = session;
+    turns.leaveBatch = null;
+    try {
+      const isShort = dropsAnswer(session, answer, reasoningTokens);
+      const ids = Uint32Array.from(isShort ? prompt : [...prompt, ...answer.ids.slice(0, -1)]);
+      const bytes = branches?.bytesOf(ids.length) ?? 0;
+      if (!branches || answer.isBroken || ids.length < LEAST_TOKENS || bytes > branches.free) return;
+      branches.evictFor(bytes);
+      const kv = await seat.kv.shrink(ids.length);
+      if (kv) branches.add(kv, ids, Math.min(ids.length, systemTokens(prompt, chat, session)));
+    } finally {
+      this.release(seat);
+    }
+  }
+
+  /** True if all that the answer asks of a step is what a batch does: the draw, without changes of the logits. */
+  private isPlain({ asked, turn }: AnswerTurns): boolean {
+    const { repetitionPenalty, presencePenalty, frequencyPenalty, biases, logprobs } = asked.sampling;
+    const isPenalized = repetitionPenalty !== 1 || presencePenalty !== 0 || frequencyPenalty !== 0;
+    const isPlain = !isPenalized && biases.length === 0 && logprobs === null && !asked.constraint;
+    return isPlain && asked.runAhead.asked === 'auto' && turn !== undefined;
+  }
+
+  /** Running requests that could step together. */
+  private get candidates(): number {
+    const running = [...(this.session.batches?.running ?? [])];
+    return running.filter((turns) => this.isPlain(turns) && !this.refused.has(turns)).length;
+  }
+
+  private hasRoom(position: number): boolean {
+    const { batching, taken } = this;
+    return !batching || (taken.size < batching.slots && position + 1 + WORTH_TOKENS <= batching.room);
   }
 
   /** A seat for the request that has the turn, or null where it has to take turns as ever. */
-  async join(joining: Joining): Promise<Seat | null> {
+  private async join(joining: Joining): Promise<Seat | null> {
     const { ids } = joining;
-    if (!(await this.open(ids.length)) || !this.suits(ids.length, WORTH_TOKENS)) return null;
+    if (!(await this.open(ids.length)) || !this.hasRoom(ids.length)) return null;
     const batching = this.batching as Batching;
     const slots = Array.from({ length: batching.slots }, (_, i) => i);
     const slot = slots.find((free) => [...this.taken].every((seat) => seat.slot !== free)) as number;
@@ -106,7 +201,7 @@ export class BatchTurns {
   }
 
   /** Ends a request's part in the steps to come. Its keys and values stay until `release`. */
-  leave(seat: Seat): void {
+  private leave(seat: Seat): void {
     seat.joining.inFlight.isBeside = false;
     seat.kv.wrote(seat.joining.inFlight.position);
     this.seats.delete(seat);
@@ -114,7 +209,7 @@ export class BatchTurns {
   }
 
   /** Frees the slot of a request that has left. */
-  release(seat: Seat): void {
+  private release(seat: Seat): void {
     this.taken.delete(seat);
     this.closeUnused();
   }
@@ -132,9 +227,10 @@ export class BatchTurns {
     if (!branches || !backend.batch) return false;
     const most = backend.contextLength;
     for (let slots = turns.most; slots > 1; slots--) {
-      const room = branches.slotRoom(slots, most);
+      const room = mostThatFit(most, (tokens) => slots * branches.bytesOf(tokens) <= SLOTS_SHARE * branches.free);
       if (room < Math.min(most, tokens + (slots > 2 ? GOOD_ROOM : WORTH_TOKENS))) continue;
-      branches.reserveSlots(slots, room);
+      branches.slotBytes = slots * branches.bytesOf(room);
+      branches.evictFor(0);
       try {
         const make = async () => (await backend.batch?.(slots, room)) ?? null;
         this.batching = await withMemory(session, make);
@@ -142,7 +238,7 @@ export class BatchTurns {
         // as where there is none
       }
       this.isRefused = !this.batching;
-      if (this.isRefused) branches.reserveSlots(0, 0);
+      if (this.isRefused) branches.slotBytes = 0;
       return !this.isRefused;
     }
     return false;
@@ -200,7 +296,7 @@ export class BatchTurns {
 
   /** True where one request is left, whose own steps are faster. */
   private get isAlone(): boolean {
-    return this.seats.size === 1 && (this.session.batches?.candidates ?? 0) < 2;
+    return this.seats.size === 1 && this.candidates < 2;
   }
 
   /** Resolves when a request has joined or left. */
@@ -212,7 +308,7 @@ export class BatchTurns {
 
   private wants(seat: Seat): boolean {
     const { inFlight, stopped } = seat.joining;
-    return !seat.isLeaving && !stopped() && inFlight.left > 0 && !this.isOutgrown(seat);
+    return !seat.isLeaving && !stopped() && inFlight.queued < inFlight.most && !this.isOutgrown(seat);
   }
 
   private isOutgrown({ joining }: Seat): boolean {
@@ -227,11 +323,11 @@ export class BatchTurns {
   /** Queues steps up to the depth of the run-ahead, for the requests that want one. */
   private fill(): void {
     const batching = this.batching as Batching;
-    while (this.steps.length < Math.min(this.runAhead.depth, MOST_IN_FLIGHT)) {
+    while (this.steps.length < Math.min(this.runAhead.depth, BATCH_DEPTH)) {
       const members = [...this.seats].filter((seat) => this.wants(seat));
       if (members.length === 0) return;
       if (this.hasChanged || members.length !== this.members.length) this.setMembers(members);
-      this.step(batching, members);
+      this.queue(batching, members);
     }
   }
 
@@ -240,12 +336,14 @@ export class BatchTurns {
   private setMembers(members: readonly Seat[]): void {
     this.members = members;
     this.hasChanged = false;
-    const rows = members.map(({ slot, joining, id }): BatchMember => ({ slot, position: joining.inFlight.position, id }));
+    const rows = members.map(
+      ({ slot, joining, id }): BatchMember => ({ slot, position: joining.inFlight.position, id }),
+    );
     this.batching?.setMembers(rows);
     for (const seat of members) seat.id = undefined;
   }
 
-  private step(batching: Batching, members: readonly Seat[]): void {
+  private queue(batching: Batching, members: readonly Seat[]): void {
     const { counters } = this.session.backend;
     const before = counters && { ...counters };
     const now = performance.now();
@@ -268,8 +366,14 @@ export class BatchTurns {
     this.batching?.destroy();
     this.batching = null;
     this.members = [];
-    this.session.branches?.reserveSlots(0, 0);
+    const { branches } = this.session;
+    if (branches) branches.slotBytes = 0;
   }
+}
+
+/** True once no told id is left to be run again. */
+function isCaughtUp({ heldIds, ids }: Answer): boolean {
+  return heldIds.length === ids.length;
 }
 
 function addCalls({ calls }: Seat, before: GpuCounters, after: Readonly<GpuCounters>): void {

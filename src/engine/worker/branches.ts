@@ -25,8 +25,6 @@ export interface Aside {
 /** Most room for tokens that come later, so that a copy lasts for many turns, and its share of what is free. */
 const MORE_ROOM = 256;
 const MORE_SHARE = 1 / 4;
-/** Most of the free budget that a batch takes: conversations beside it are worth the rest. */
-const SLOTS_SHARE = 3 / 4;
 
 /** The reason why a branch is gone. */
 type Loss = Extract<CacheReport, 'evicted' | 'refused' | 'cleared'>;
@@ -44,7 +42,7 @@ export class Branches {
   /** The branches of running requests. They are never given up, and count in the budget. */
   private readonly asides = new Set<Aside>();
   /** Bytes of the slots of a batch. They count in the budget, too. */
-  private slotBytes = 0;
+  slotBytes = 0;
   private lost: { ids: Uint32Array; why: Loss }[] = [];
   /** Leading tokens of the cache that are the template's and the system prompt. Called when they are parked. */
   private systemTokens = () => 0;
@@ -62,7 +60,7 @@ export class Branches {
     return { branches: this.parked.length + this.asides.size, bytes: this.parkedBytes + this.asideBytes };
   }
 
-  private readonly bytesOf = (tokens: number) => this.parking.bytesOf(tokens);
+  readonly bytesOf = (tokens: number) => this.parking.bytesOf(tokens);
 
   private get parkedBytes(): number {
     return this.parked.reduce((sum, { ids }) => sum + this.bytesOf(ids.length), 0);
@@ -83,7 +81,7 @@ export class Branches {
   ): Promise<{ cached: number; report: CacheReport }> {
     const live = { ids: session.cachedIds, keep: this.most, least: this.parking.least };
     const plan = planBranches(live, this.parked, wanted, {
-      bytes: this.budgetBytes - this.asideBytes,
+      bytes: this.free,
       bytesOf: this.bytesOf,
     });
     const isParked = plan.park > 0 && (await this.park(live.ids, plan.park));
@@ -142,7 +140,7 @@ export class Branches {
 
   private async newAside(tokens: number, former: Aside | null): Promise<Aside | null> {
     if (former) this.drop(former);
-    const free = this.budgetBytes - this.asideBytes;
+    const { free } = this;
     if (this.bytesOf(tokens) > free) return null;
     const more = mostThatFit(MORE_ROOM / MORE_SHARE, (more) => this.bytesOf(tokens + more) <= free);
     const room = tokens + Math.floor(MORE_SHARE * more);
@@ -156,7 +154,12 @@ export class Branches {
   }
 
   /** Brings a conversation back into the cache. What another request has left there is parked as ever. */
-  async bringBack(session: Cached, { kv }: Pick<Aside, 'kv'>, ids: Uint32Array<ArrayBuffer>, systemTokens: () => number) {
+  async bringBack(
+    session: Cached,
+    { kv }: Pick<Aside, 'kv'>,
+    ids: Uint32Array<ArrayBuffer>,
+    systemTokens: () => number,
+  ) {
     await this.leave(session);
     kv.restore(ids);
     session.cachedIds = Array.from(ids);
@@ -169,38 +172,21 @@ export class Branches {
     this.most = Number.POSITIVE_INFINITY;
   }
 
-  /** The most positions of each of so many slots that the budget has room for beside the requests that run. */
-  slotRoom(slots: number, most: number): number {
-    const free = SLOTS_SHARE * (this.budgetBytes - this.asideBytes);
-    return mostThatFit(most, (room) => slots * this.bytesOf(room) <= free);
+  /** Bytes of the budget that no running request has. */
+  get free(): number {
+    return this.budgetBytes - this.asideBytes;
   }
 
-  /** Makes room in the budget for slots of a batch, until the same call with 0. */
-  reserveSlots(slots: number, room: number): void {
-    this.slotBytes = slots * this.bytesOf(room);
-    this.evictFor(0);
-  }
-
-  /** What the cache holds has a copy elsewhere. */
-  copied(): void {
-    this.most = 0;
-  }
-
-  /** Keeps the conversation of a request that has ended in a batch. */
-  async adopt(slot: ParkedKv, ids: Uint32Array, systemTokens: number): Promise<void> {
-    const bytes = this.bytesOf(ids.length);
-    if (ids.length < LEAST_TOKENS || bytes > this.budgetBytes - this.asideBytes) return;
-    this.evictFor(bytes);
-    const kv = await slot.shrink(ids.length);
-    const { least } = this.parking; // at most that of the cache, whose rings are as long
-    if (kv) this.parked.push({ kv, ids, systemTokens, least, usedAt: ++this.uses });
-    else this.remember(ids, 'refused');
-  }
-
-  private evictFor(bytes: number): void {
-    const free = this.budgetBytes - this.asideBytes;
+  /** Gives up the oldest branches until there are so many bytes for others. */
+  evictFor(bytes: number): void {
     const oldest = [...this.parked].sort((a, b) => a.usedAt - b.usedAt);
-    for (const branch of oldest) if (this.parkedBytes + bytes > free) this.lose(branch, 'evicted');
+    for (const branch of oldest) if (this.parkedBytes + bytes > this.free) this.lose(branch, 'evicted');
+  }
+
+  /** Adds a branch. */
+  add(kv: ParkedKv, ids: Uint32Array, systemTokens: number): void {
+    const { least } = this.parking;
+    this.parked.push({ kv, ids, systemTokens, least, usedAt: ++this.uses });
   }
 
   /** Drops the copy of a request that has ended. */
@@ -224,14 +210,12 @@ export class Branches {
   /** Returns false where memory is refused: no other branch is given up for one that there is no memory for. */
   private async park(liveIds: readonly number[], tokens: number): Promise<boolean> {
     const ids = Uint32Array.from(liveIds.slice(0, tokens));
-    const { least } = this.parking;
     const kv = await this.parking.park(tokens);
     if (!kv) {
       this.remember(ids, 'refused');
       return false;
     }
-    const systemTokens = Math.min(tokens, this.systemTokens());
-    this.parked.push({ kv, ids, systemTokens, least, usedAt: ++this.uses });
+    this.add(kv, ids, Math.min(tokens, this.systemTokens()));
     return true;
   }
 

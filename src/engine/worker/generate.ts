@@ -24,7 +24,7 @@ import { IdsInFlight } from './ids_in_flight';
 import { patiently } from './patience';
 import { Pause } from './pause';
 import { fittingPrompt, type Prompt } from './prompt';
-import { cacheFigures, keptOf, leaveCache, notePrompt, takeCache, usageOf } from './reuse';
+import { cacheFigures, leaveCache, notePrompt, takeCache, usageOf } from './reuse';
 import { RunAhead } from './run_ahead';
 import { gpuTimes, type RunCounts, runMetrics } from './run_metrics';
 import type { Session } from './session';
@@ -87,10 +87,11 @@ export async function generate(
     }
 
     while (answer.finishReason === null) {
-      const joins = answer.isCaughtUp && turns.mayJoin(inFlight.position + 1, inFlight.left);
-      const rests = pause.isOn || turns.isOver || joins;
+      const { batch } = turns;
+      const joins = batch?.mayJoin(turns, answer, inFlight);
+      const rests = joins || pause.isOn || turns.isOver;
       if (rests && inFlight.isEmpty) {
-        if (joins && !pause.isOn && !stopped() && (await turns.stepBeside(answer, inFlight, stopped))) continue;
+        if (joins && (await batch?.step(turns, answer, inFlight, stopped))) continue;
         if (turns.isOver && !stopped()) await turns.giveWayAfter(answer.heldIds);
         runAhead.restart(); // the pause is no lateness of readbacks
         if (await halted()) answer.finishReason = 'abort';
@@ -109,14 +110,10 @@ export async function generate(
     }
   } catch (error) {
     await giveUps.settle().catch(ignore); // the first failure is the one to tell
-    throw stopped() || turns.isBeside ? error : await located(error, backend, [...prompt, ...answer.ids]);
+    throw stopped() || turns.leaveBatch ? error : await located(error, backend, [...prompt, ...answer.ids]);
   } finally {
     turns.end();
-    if (turns.isBeside) left = turns.endBeside(keptOf(session, prompt, answer, parser.reasoningTokens));
-    else if (answer.isBroken || answer.ids.length > told.length) {
-      leaveCache(session, prompt, answer, parser.reasoningTokens);
-    }
-    left?.catch(ignore); // awaited behind `done`
+    left = leave(session, turns, request, answer);
   }
 
   const counts = countsOf(inFlight, catchUp, turns, runAhead);
@@ -140,6 +137,18 @@ async function located(error: unknown, backend: Backend, ids: readonly number[])
   if (!(error instanceof NotFiniteError)) return error;
   const before = Uint32Array.from(ids).subarray(0, error.position);
   return new NotFiniteError(error.position, await backend.findNotFinite?.(before).catch(() => null));
+}
+
+/** Leaves keys and values to later prompts: in the cache, or later as a copy of what a batch has. */
+function leave(
+  session: Session,
+  turns: AnswerTurns,
+  { prompt, told, parser }: Pick<ReturnType<typeof checkRequest>, 'prompt' | 'told' | 'parser'>,
+  answer: Answer,
+): Promise<void> | null {
+  if (turns.leaveBatch) return turns.leaveBatch(answer, parser.reasoningTokens).catch(ignore);
+  if (answer.isBroken || answer.ids.length > told.length) leaveCache(session, prompt, answer, parser.reasoningTokens);
+  return null;
 }
 
 /** Waits for everything after `done`. Leaves what happens for the next request, because this answer is complete. */

@@ -9,13 +9,14 @@ import type { TokenClock } from './token_clock';
 export class IdsInFlight {
   /** Tokens asked for so far, arrived or not. */
   queued = 0;
+  /** Tokens that may be asked for. */
+  most = 0;
   /** True while a batch queues the steps: their arrivals tell nothing of steps of one request. */
   isBeside = false;
   /** Decode steps that were queued in vain, because a step before them gave up, and those that gave up. */
   discarded = 0;
   private arrived = 0;
   private promptLength = 0;
-  private most = 0;
   private readonly readbacks: Promise<Arrival>[] = [];
   /** The readback that the loop took last, and how many ids had arrived before it. */
   private newest: Promise<Arrival> | null = null;
@@ -49,11 +50,6 @@ export class IdsInFlight {
 
   get isEmpty(): boolean {
     return this.readbacks.length === 0;
-  }
-
-  /** Ids that may still be asked for. */
-  get left(): number {
-    return this.most - this.queued;
   }
 
   /** The position of the token that the next step to be queued reads. */

@@ -50,18 +50,13 @@ export function leaveCache(session: Session, prompt: Uint32Array, answer: Answer
     return;
   }
   session.cachedIds = [...prompt, ...answer.ids.slice(0, -1)];
-  if (branches && isOver(answer) && reasoningTokens > 0 && dropsThinking(session)) branches.keep(prompt.length);
+  if (branches && dropsAnswer(session, answer, reasoningTokens)) branches.keep(prompt.length);
 }
 
-/** The ids of an answer that has ended in a batch, as far as a later prompt may begin with them. */
-export function keptOf(session: Session, prompt: Uint32Array, answer: Answer, reasoningTokens: number): Uint32Array {
-  if (answer.isBroken) return new Uint32Array();
-  const dropsAnswer = isOver(answer) && reasoningTokens > 0 && dropsThinking(session);
-  return Uint32Array.from(dropsAnswer ? prompt : [...prompt, ...answer.ids.slice(0, -1)]);
-}
-
-function isOver({ finishReason }: Answer): boolean {
-  return finishReason === 'eos' || finishReason === 'stop';
+/** True if no later prompt begins with the answer: the template drops its thinking. */
+export function dropsAnswer(session: Session, { finishReason }: Answer, reasoningTokens: number): boolean {
+  const isOver = finishReason === 'eos' || finishReason === 'stop';
+  return isOver && reasoningTokens > 0 && dropsThinking(session);
 }
 
 /** Tells what may outlive this engine, and what a prefill of `tokens` took. */

@@ -64,7 +64,7 @@ export class RunAhead {
    * @throws InvalidRequestError if the requested number is not a whole number from 1 to `most`
    */
   constructor(
-    private readonly asked: 'auto' | number,
+    readonly asked: 'auto' | number,
     private readonly most: number,
     private readonly mostShared = 1,
     stepBoundMs = Number.POSITIVE_INFINITY,
@@ -76,11 +76,6 @@ export class RunAhead {
     }
     const affordable = Math.min(FAST_START_DEPTH, Math.floor(STOP_LATENCY_MS / stepBoundMs));
     this.depth = asked === 'auto' ? Math.min(Math.max(START_DEPTH, affordable), most) : asked;
-  }
-
-  /** True if the depth follows the arrivals. */
-  get isAuto(): boolean {
-    return this.asked === 'auto';
   }
 
   /** True if a request with these values can reuse this run-ahead and what it has learned. */

@@ -69,7 +69,7 @@ export class Turns {
   async giveWay(turn: Turn): Promise<boolean> {
     turn.usedMs += this.lasts(turn);
     turn.since = this.now();
-    if (this.ready().length === 0) return false;
+    if (!turn.rests && this.ready().length === 0) return false;
     this.begun.delete(turn);
     this.begun.add(turn); // the last in the order
     this.holder = null;
@@ -77,22 +77,6 @@ export class Turns {
     this.next();
     await sleeps;
     return true;
-  }
-
-  /** Others go on, and `turn` is not due before `comeBack`: a batch steps for it. */
-  rest(turn: Turn): void {
-    turn.usedMs += this.lasts(turn);
-    turn.rests = true;
-    this.holder = null;
-    this.next();
-  }
-
-  /** Resolves when a request that rested has its turn again. */
-  async comeBack(turn: Turn): Promise<void> {
-    turn.rests = false;
-    const sleeps = turn.sleeps();
-    this.next();
-    await sleeps;
   }
 
   /** The holder of the turn goes on to its end. */
@@ -126,7 +110,7 @@ export class Turns {
   }
 
   /** Gives the turn to whoever is due, if nobody has it: stopped ones, then new ones, then who has used the least. */
-  private next(): void {
+  next(): void {
     const stopped = this.waiting.filter(({ asked }) => asked.stopped());
     this.waiting = this.waiting.filter((turn) => !stopped.includes(turn));
     for (const turn of stopped) turn.wake(false);
@@ -171,7 +155,7 @@ export class Turn {
   since = 0;
   /** True if it gives way no more. */
   stays = false;
-  /** True while a batch steps for it. */
+  /** True while a batch steps for it: it has given way, and is not due. */
   rests = false;
   private told = false;
   private resolve: (isOn: boolean) => void = () => {};
@@ -196,14 +180,10 @@ export class Turn {
     return this.turns.giveWay(this);
   }
 
-  /** Others go on, and it is not due before `comeBack`. */
-  rest(): void {
-    this.turns.rest(this);
-  }
-
-  /** Resolves when it has its turn again after a rest. */
-  comeBack(): Promise<void> {
-    return this.turns.comeBack(this);
+  /** Ends a rest: it is due again, and the promise of `giveWay` resolves when it has its turn. */
+  comeBack(): void {
+    this.rests = false;
+    this.turns.next();
   }
 
   /** Runs to its end from now on. */

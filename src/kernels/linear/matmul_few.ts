@@ -37,7 +37,10 @@ export function createMatmulFew(
   input: 'f32' | 'q8',
 ): Promise<Linear> {
   if (input === 'q8' && !hasIntegers(shape.format)) {
-    throw new GpuProgramError('kernels/matmul_few', `Weights in ${shape.format} have no integers. Use f32 activations.`);
+    throw new GpuProgramError(
+      'kernels/matmul_few',
+      `Weights in ${shape.format} have no integers. Use f32 activations.`,
+    );
   }
   const plan = planFew(shape, gpu.isSoftware);
   const rowsEach = (2 * plan.WORKGROUP) / plan.LANES;

@@ -63,7 +63,11 @@ export class Batch {
    */
   static async create(given: LinearSources, slots: number, most: number): Promise<Batch> {
     const { gpu, config, weights } = given;
-    const room = Math.min(most, given.attentionShape.contextLength, bindableRoom(gpu, given.kvCache, given.attentionShape, slots));
+    const room = Math.min(
+      most,
+      given.attentionShape.contextLength,
+      bindableRoom(gpu, given.kvCache, given.attentionShape, slots),
+    );
     const buffers = await gpu.guardMemory('The slots of a batch', () => createBuffers(given, slots, room));
     const { cache, rows, own } = buffers;
     try {

@@ -110,7 +110,7 @@ describe('answers at once', () => {
     expect(answers[2].gpuMs).toBeNull(); // there is no clock for one of many
     session.branches?.giveUp();
     expect([backend['gpu'].allocatedBytes, backend['gpu'].failure]).toEqual([allocatedBytes, null]);
-    expect([session.branches?.held.bytes, session.batches?.candidates]).toEqual([0, 0]);
+    expect([session.branches?.held.bytes, session.batches?.running.size]).toEqual([0, 0]);
   });
 
   test('one that is left goes on by itself, and its conversation is found again', async () => {

@@ -1,8 +1,8 @@
 // Steps of several conversations in one pass against the steps of each alone, and against itself with other neighbors.
 
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../../src/model/config/read';
 import { Batch } from '../../../src/model/batch/batch';
+import { readConfig } from '../../../src/model/config/read';
 import { Llama } from '../../../src/model/llama';
 import { resolveTensors } from '../../../src/model/tensors';
 import { allocateWeights } from '../../../src/model/weights';
@@ -60,7 +60,7 @@ async function open(name: string, without: (typeof PATHS)[number] = [], activati
     }
     return { answer, logits };
   };
-  const batch = (slots: number, room: number) => Batch.create(llama.batchSources!, slots, room);
+  const batch = (slots: number, room: number) => Batch.create(llama.batchSources, slots, room);
   return { gpu, llama, prompt, alone, batch };
 }
 

@@ -11,8 +11,6 @@ export function headRowsEpilogue(scale: number, softcap: number | null, stride: 
     wgsl: [logitPair, wgsl],
     constants: { SCALE: { f32: scale }, SOFTCAP: { f32: softcap ?? 0 }, STRIDE: stride },
     bindings: ['write'],
-    outputs: (rows, nTokens) => [
-      { buffer: 0, encoding: 'f32', bytes: 4 * rows, runs: nTokens, stride: 4 * stride },
-    ],
+    outputs: (rows, nTokens) => [{ buffer: 0, encoding: 'f32', bytes: 4 * rows, runs: nTokens, stride: 4 * stride }],
   };
 }
