@@ -37,14 +37,10 @@ export interface RowTable {
   most: number;
   /** Instead of places/pass.wgsl, with its constants. */
   wgsl: string;
-  /** The bind group of the table: `rowsGroup`. */
+  /** The bind group of the table, with the first index that no kernel uses. */
+  index: number;
   layout: GPUBindGroupLayout;
   group: GPUBindGroup;
-}
-
-/** The index of a row table's bind group: the first that no kernel uses. */
-export function rowsGroup(gpu: Gpu): number {
-  return gpu.can.immediates ? 1 : 2;
 }
 
 /** The only numbers that change from step to step (`Step` in the shaders). */
@@ -325,7 +321,7 @@ export function recordPass(
   if (uniform) pass.setBindGroup(1, uniform.group);
   let pipeline: GPUComputePipeline | null = null;
   for (const { list, step, rows } of lists) {
-    if (rows) pass.setBindGroup(rowsGroup(gpu), rows.group);
+    if (rows) pass.setBindGroup(rows.index, rows.group);
     STEP_DATA[0] = step.position;
     STEP_DATA[1] = step.nTokens;
     if (uniform) gpu.write(uniform.buffer, STEP_DATA);

@@ -4,7 +4,7 @@ import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from './device';
 
 /** A ring of small mapped buffers, so that the words of a step can arrive while later steps are already queued. */
 export class WordReadback {
-  private readonly ring: GPUBuffer[];
+  protected readonly ring: GPUBuffer[];
   private next = 0;
 
   /**
@@ -12,7 +12,7 @@ export class WordReadback {
    * @param words most words of one copy
    */
   constructor(
-    private readonly gpu: Gpu,
+    protected readonly gpu: Gpu,
     readonly depth: number,
     words = 1,
   ) {
@@ -67,11 +67,6 @@ export class WordReadback {
     } catch (error) {
       throw await this.gpu.readFailure(error, 4 * words);
     }
-  }
-
-  /** Frees the ring. No copy may be unread. */
-  destroy(): void {
-    for (const buffer of this.ring) this.gpu.destroyBuffer(buffer);
   }
 
   /** One sync. Not an async function, so that a step makes as few promises as possible. */

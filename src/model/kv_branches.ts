@@ -80,12 +80,6 @@ export class KvBranches {
     }
   }
 
-  /** Keys and values in rows of another cache, which are its own to free: see ParkedRows. They are copied there. */
-  lend(rows: readonly Rows[], tokens: number): ParkedRows {
-    this.copy(this.cache, rows, 0, tokens);
-    return new ParkedRows(this, rows, this.kvCache.rings.written, true);
-  }
-
   /** Copies rows and their ids back into the cache. `written`: the end of the positions that their rings had seen. */
   restore(rows: readonly Rows[], ids: Uint32Array<ArrayBuffer>, written: number): void {
     this.copy(rows, this.cache, 0, ids.length);
@@ -143,9 +137,7 @@ export class ParkedRows {
   constructor(
     private readonly branches: KvBranches,
     private readonly rows: readonly Rows[],
-    private written: number,
-    /** Freed by another. */
-    private readonly isLent = false,
+    protected written: number,
   ) {}
 
   /** Copies the positions of `ids` back into the cache. */
@@ -165,12 +157,7 @@ export class ParkedRows {
     return true;
   }
 
-  /** Notes that steps have written positions up to `end`. */
-  wrote(end: number): void {
-    this.written = Math.max(this.written, end);
-  }
-
   destroy(): void {
-    if (!this.isLent) this.branches.destroy(this.rows);
+    this.branches.destroy(this.rows);
   }
 }

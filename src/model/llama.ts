@@ -27,7 +27,6 @@ import type { KvPieces } from './kv_pieces';
 import { type Layer, Layers } from './layers';
 import type { LinearSources, LongPasses, Operation } from './linears';
 import { allocateMemory, type ContextOptions, type ModelMemory, shapeOf } from './memory';
-import { allFinite, firstNotFinite, type Stage } from './not_finite';
 import { padConfig } from './padding';
 import { type SampleEnd, Sampler } from './sampler';
 import { createDecodeStep, type DecodeStep, type StepDecision } from './step/decode_step';
@@ -336,41 +335,12 @@ export class Llama {
   /**
    * The first operation that computes a NaN or an infinity when the ids run as a prompt, or null if none does.
    * Overwrites keys and values.
+   * @throws MissingPartError
    */
   async findNotFinite(ids: Uint32Array<ArrayBuffer>): Promise<string | null> {
-    const { gpu, buffers, config } = this.parts.sources;
-    this.writeTokens(ids, 0);
-    for (let position = 0; position < ids.length; position += this.passTokens) {
-      const step = { position, nTokens: Math.min(this.passTokens, ids.length - position) };
-      await this.pass(step.nTokens, 'none', position).run(step);
-      const isLast = position + step.nTokens === ids.length; // of which the head may be the first
-      if (!isLast && (await allFinite(gpu, buffers.x, config.hiddenSize * step.nTokens))) continue;
-      const found = await firstNotFinite(gpu, this.stages(position + step.nTokens), step);
-      if (found !== null || isLast) return found;
-    }
-    return null;
-  }
-
-  /** The operations of a prompt's pass whose last token sees kvLen keys. */
-  private *stages(kvLen: number): Generator<Stage> {
-    const { x, q, attn, h, logits } = this.parts.sources.buffers;
-    const { hiddenSize, nHeads, headDim, intermediateSize, vocabSize } = this.parts.sources.config;
-    const stage = (what: string, operation: Operation, out: GPUBuffer, size: number) => ({
-      what,
-      operation,
-      out,
-      size,
-    });
-    yield stage('the embedding', this.parts.embed, x, hiddenSize);
-    for (const [i, layer] of this.layers.at(2, kvLen).entries()) {
-      yield stage(`layer ${i}, queries`, layer.qkv, q, nHeads * headDim);
-      yield stage(`layer ${i}, attention`, layer.attention, attn, nHeads * headDim);
-      yield stage(`layer ${i}, after attention`, layer.o, x, hiddenSize);
-      yield stage(`layer ${i}, gate and up`, layer.gateUp, h, intermediateSize);
-      yield stage(`layer ${i}, after the MLP`, layer.down, x, hiddenSize);
-    }
-    const head: Operation = { record: (list, nTokens) => this.layers.head.record(list, nTokens) };
-    yield stage('the head', head, logits, vocabSize);
+    const { findNotFinite } = await arrived(import('./not_finite'));
+    const { embed, sources } = this.parts;
+    return findNotFinite({ ...sources, embed, layers: this.layers, llama: this }, ids);
   }
 
   /** A short run for a check in idle, and what it overwrites of a conversation. */

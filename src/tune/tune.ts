@@ -1,8 +1,9 @@
 // The tuning of a model: attention, then matrix products, as one run with one count of progress.
 // It measures on the model's own buffers and knows nothing of how profiles are used.
 
-import type { AttentionShape } from '../attention/attention';
+import type { AttentionName, AttentionShape } from '../attention/attention';
 import type { AttentionProfile } from '../attention/profile';
+import { InvalidRequestError } from '../errors';
 import type { Gpu } from '../gpu/device';
 import type { MadeLinear } from '../kernels/linear/create_linear';
 import type { ProductProfile } from '../kernels/linear/product_profile';
@@ -27,6 +28,14 @@ interface Tuned {
   attention: AttentionProfile;
   products: ProductProfile;
   results: (AttentionResult | ProductResult)[];
+}
+
+/** @throws InvalidRequestError for a model whose attention is not chosen but named */
+export function checkTunable(asked: AttentionName | 'auto'): void {
+  if (asked === 'auto') return;
+  throw new InvalidRequestError(
+    `This model was loaded with attention "${asked}", which tuning would not change. Load it with "auto" first.`,
+  );
 }
 
 /**

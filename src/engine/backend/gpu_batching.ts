@@ -8,6 +8,13 @@ import { SLOTS } from '../../model/batch/row_table';
 import type { Llama } from '../../model/llama';
 import { BATCH_DEPTH, type Batching } from './backend';
 
+/** A readback that ends before its device. */
+class BatchReadback extends WordReadback {
+  destroy(): void {
+    for (const buffer of this.ring) this.gpu.destroyBuffer(buffer);
+  }
+}
+
 /**
  * Null with keys and values in signed bytes, attention on the CPU, or a model that is not causal.
  * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable
@@ -19,7 +26,7 @@ export async function createBatching(gpu: Gpu, llama: Llama, most: number, room:
   const batch = await Batch.create(sources, slots, room);
   const readback = await gpu.guardMemory(
     'The readback of a batch',
-    () => new WordReadback(gpu, BATCH_DEPTH + 1, SLOTS),
+    () => new BatchReadback(gpu, BATCH_DEPTH + 1, SLOTS),
   );
   return {
     slots,

@@ -1,8 +1,7 @@
 // The backend on WebGPU.
 
-import { project } from '../../cpu/embedding';
 import type { Place } from '../../cpu/grammar';
-import { AttentionUnavailable, DeviceLostError, InvalidRequestError } from '../../errors';
+import { AttentionUnavailable, DeviceLostError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, type ListAtStep, recordPass, type Step } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
@@ -28,14 +27,12 @@ import {
   type Parking,
   type Stopped,
 } from './backend';
+import type { VectorReader } from './vector_reader';
 
 /** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each takes a mapped buffer, and drivers grant a few thousand. */
 const MAX_RUN_AHEAD = 64;
 /** Most steps of a run that are timed. */
 const TIMED_STEPS = 2048;
-
-/** Most vectors of texts that are on their way back at a time. */
-const VECTORS_IN_FLIGHT = 2;
 
 function createReadbacks(gpu: Gpu): { readback: WordReadback; clock: StepTimes | null } {
   return {
@@ -70,7 +67,7 @@ export class WebGpuBackend implements Backend {
   /** A small case with its results from the load or the tuning. */
   private witness: Witness | null = null;
   /** Made by the first `embed`. */
-  private vectorReadback: WordReadback | null = null;
+  private vectorReader: VectorReader | null = null;
 
   constructor(
     private readonly gpu: Gpu,
@@ -233,37 +230,9 @@ export class WebGpuBackend implements Backend {
   }
 
   async embed(ids: Uint32Array<ArrayBuffer>, stopped: Stopped): Promise<{ vector: Promise<Float32Array> | null }> {
-    const { gpu, llama } = this;
-    const { buffer, size, dense } = llama.pooled;
-    const { pooling } = llama.vectors;
-    this.vectorReadback ??= await gpu.guardMemory(
-      'The readback of vectors',
-      () => new WordReadback(gpu, VECTORS_IN_FLIGHT, size),
-    );
-    llama.writeTokens(ids, 0);
-    const chunk = llama.passTokens;
-    let position = 0;
-    for (; ids.length - position > chunk; position += chunk) {
-      if (gpu.failure) throw gpu.failure;
-      await llama.pass(chunk, pooling === 'mean' ? 'hidden' : 'none', position).run({ position, nTokens: chunk });
-      await gpu.device.queue.onSubmittedWorkDone();
-      if (await stopped()) return { vector: null };
-    }
-    if (gpu.failure) throw gpu.failure;
-    const step = { position, nTokens: ids.length - position };
-    const list = llama.pass(step.nTokens, 'hidden', position);
-    await list.runCuts(step);
-    const encoder = gpu.device.createCommandEncoder();
-    list.record(encoder, step);
-    const target = this.vectorReadback.copy(encoder, buffer, 0, size);
-    gpu.submit(encoder.finish());
-    const scale = pooling === 'mean' ? 1 / ids.length : 1;
-    const words = this.vectorReadback.readMany(target, size);
-    const vector = words.then((read) => {
-      const pooled = new Float32Array(read.buffer).map((value) => value * scale);
-      return project(pooled, dense);
-    });
-    return { vector };
+    const { VectorReader } = await arrived(import('./vector_reader'));
+    this.vectorReader ??= await VectorReader.create(this.gpu, this.llama);
+    return this.vectorReader.read(ids, stopped);
   }
 
   private stamps(position: number, count = 1): GPUComputePassTimestampWrites | undefined {
@@ -339,12 +308,8 @@ export class WebGpuBackend implements Backend {
 
   async tune(onResult: OnTuneResult, stopped: () => boolean): Promise<TuneOutcome> {
     const { llama, attentionKey } = this;
-    if (llama.asked !== 'auto') {
-      throw new InvalidRequestError(
-        `This model was loaded with attention "${llama.asked}", which tuning would not change. Load it with "auto" first.`,
-      );
-    }
-    const { tuneModel } = await arrived(import('../../tune/tune'));
+    const { checkTunable, tuneModel } = await arrived(import('../../tune/tune'));
+    checkTunable(llama.asked);
     const { attention, products, results } = await this.gpu.trial('Tuning', () =>
       tuneModel(this.gpu, llama.tunable, onResult, stopped),
     );

@@ -30,6 +30,8 @@ export class AnswerTurns {
   isUntimed = false;
   /** Leaves a batch that has the keys and values of the answer. Null where the cache has them. */
   leaveBatch: ((answer: Answer, reasoningTokens: number) => Promise<void>) | null = null;
+  /** The copy of what the answer has left to later prompts behind its end in a batch. */
+  left: Promise<void> | null = null;
   private aside: Aside | null = null;
   /** The GPU's times of the steps of earlier turns. */
   private readonly earlierTimes: number[] = [];

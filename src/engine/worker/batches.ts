@@ -19,7 +19,7 @@ export class Batches {
 
   /** What steps for several requests, if it is there by now. Without it they take turns. */
   get(): BatchTurns | null {
-    if (!this.isAsked && this.running.size > 1 && this.session.backend.batch) void this.fetch().catch(() => {});
+    if (!this.isAsked && this.running.size > 1 && this.session.backend.batch) this.fetch().catch(() => {});
     return this.made;
   }
 

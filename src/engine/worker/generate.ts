@@ -63,23 +63,20 @@ export async function generate(
   const ran = isReplay ? prompt : known;
   const taken = await takeCache(session, ran, request, stopped);
   const { cached, report } = taken;
-  const cachedTokens = Math.min(cached, prompt.length);
   const inFlight = new IdsInFlight(backend, clock, runAhead);
   const giveUps = new GiveUps(backend, inFlight);
   const turns = new AnswerTurns(session, clock, request, turn);
   const catchUp = new CatchUp(session, inFlight, clock, turns, emit);
-  const heard = { stopped, emit, onFirst: () => catchUp.done() };
-  const answer = new Answer(turns, clock, inFlight, parser, { ...ends, ...heard });
+  const answer = new Answer(turns, clock, inFlight, parser, { ...ends, stopped, emit, onFirst: () => catchUp.done() });
   patiently(told.length, () => answer.resume(told));
   if (!isReplay) answer.caughtUp();
   const run = async (ids: Uint32Array<ArrayBuffer>, from: number) => {
-    const most = ends.most - (ids.length - prompt.length);
     const place = constraint?.placeAfter(ids.subarray(prompt.length));
-    if (!(await catchUp.run(ids, from, most, halted, place))) answer.finishReason = 'abort';
+    if (!(await catchUp.run(ids, from, ends.most - (ids.length - prompt.length), halted, place)))
+      answer.finishReason = 'abort';
   };
 
-  let left: Promise<void> | null = null;
-  emit([{ type: 'start', choice: 0, promptIds: Array.from(prompt), cachedTokens }]);
+  emit([{ type: 'start', choice: 0, promptIds: Array.from(prompt), cachedTokens: Math.min(cached, prompt.length) }]);
   try {
     if (answer.finishReason === null) {
       await turns.begin();
@@ -87,11 +84,10 @@ export async function generate(
     }
 
     while (answer.finishReason === null) {
-      const { batch } = turns;
-      const joins = batch?.mayJoin(turns, answer, inFlight);
+      const joins = turns.batch?.mayJoin(turns, answer, inFlight);
       const rests = joins || pause.isOn || turns.isOver;
       if (rests && inFlight.isEmpty) {
-        if (joins && (await batch?.step(turns, answer, inFlight, stopped))) continue;
+        if (joins && (await turns.batch?.step(turns, answer, inFlight, stopped))) continue;
         if (turns.isOver && !stopped()) await turns.giveWayAfter(answer.heldIds);
         runAhead.restart(); // the pause is no lateness of readbacks
         if (await halted()) answer.finishReason = 'abort';
@@ -113,16 +109,16 @@ export async function generate(
     throw stopped() || turns.leaveBatch ? error : await located(error, backend, [...prompt, ...answer.ids]);
   } finally {
     turns.end();
-    left = leave(session, turns, request, answer);
+    leave(session, turns, request, answer);
   }
 
   const counts = countsOf(inFlight, catchUp, turns, runAhead);
   const { parts, ...end } = answer.finish();
   const usage = usageOf(prompt, taken, answer, parser.reasoningTokens);
   const metrics = { ...runMetrics(backend, clock, counts), ...cacheFigures(session, report) };
-  if (!left) notePrompt(session, request, counts.prefilled, report === 'stored' ? null : metrics);
+  if (!turns.left) notePrompt(session, request, counts.prefilled, report === 'stored' ? null : metrics);
   emit([...parts, { type: 'done', ...end, seed: request.sampling.seed, usage, metrics }]);
-  await settle(session, giveUps, emit, request.timed ? gpuTimes(turns, clock) : null, left);
+  await settle(session, giveUps, emit, request.timed ? gpuTimes(turns, clock) : null, turns.left);
 }
 
 function countsOf(inFlight: IdsInFlight, catchUp: CatchUp, turns: AnswerTurns, { depth }: RunAhead): RunCounts {
@@ -145,10 +141,10 @@ function leave(
   turns: AnswerTurns,
   { prompt, told, parser }: Pick<ReturnType<typeof checkRequest>, 'prompt' | 'told' | 'parser'>,
   answer: Answer,
-): Promise<void> | null {
-  if (turns.leaveBatch) return turns.leaveBatch(answer, parser.reasoningTokens).catch(ignore);
-  if (answer.isBroken || answer.ids.length > told.length) leaveCache(session, prompt, answer, parser.reasoningTokens);
-  return null;
+): void {
+  const { reasoningTokens } = parser;
+  if (turns.leaveBatch) turns.left = turns.leaveBatch(answer, reasoningTokens).catch(ignore);
+  else if (answer.isBroken || answer.ids.length > told.length) leaveCache(session, prompt, answer, reasoningTokens);
 }
 
 /** Waits for everything after `done`. Leaves what happens for the next request, because this answer is complete. */

@@ -11,9 +11,9 @@ import { createMatmulFew } from '../../kernels/linear/matmul_few';
 import { createMaxima, logitsBytes, maximaBytes } from '../../kernels/sampling/maxima';
 import { createSample, partsBytes } from '../../kernels/sampling/sample';
 import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../../sampling/sampling';
-import type { KvBranches, ParkedRows } from '../kv_branches';
+import type { KvBranches } from '../kv_branches';
 import { LinearBuilder, type LinearSources, type Operation } from '../linears';
-import { bindableRoom, createBatchCache } from './batch_cache';
+import { bindableRoom, createBatchCache, SlotRows } from './batch_cache';
 import { type BatchRow, createRows, SLOTS, TOKEN_RING } from './row_table';
 
 /** Keys that are worth a workgroup of attention, and workgroups of all conversations together that fill a large GPU. */
@@ -129,10 +129,10 @@ export class Batch {
   }
 
   /** Copies the first `tokens` positions of the cache to a slot, whose conversation samples as asked. */
-  fill(slot: number, tokens: number, asked: SamplingParams, branches: KvBranches): ParkedRows {
-    const { gpu } = this.sources;
+  fill(slot: number, tokens: number, asked: SamplingParams, branches: KvBranches): SlotRows {
+    const { gpu, kvCache } = this.sources;
     gpu.write(this.buffers.own.asked, new Uint8Array(packSampling(asked)), slot * SAMPLING_BYTES);
-    return branches.lend(this.buffers.cache.slot(slot), tokens);
+    return new SlotRows(branches, this.buffers.cache.slot(slot), tokens, kvCache);
   }
 
   /** Makes the next steps those of these conversations; `id` is the token that the next one reads, if it is known. */

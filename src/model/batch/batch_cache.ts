@@ -5,7 +5,7 @@ import type { AttentionShape } from '../../attention/attention';
 import { kvRowBytes } from '../../attention/kv_layout';
 import { type BufferRange, rangeStride, storedBytes } from '../../gpu/buffer_range';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../gpu/device';
-import type { Rows } from '../kv_branches';
+import { type KvBranches, ParkedRows, type Rows } from '../kv_branches';
 import type { KvCache } from '../kv_cache';
 
 /** Each layer is (slots, n_kv_heads, room, head_dim); layers with a window have a ring of their own room. */
@@ -46,6 +46,22 @@ export function createBatchCache(
       for (const { k, v } of arenas) for (const buffer of [k, v]) gpu.destroyBuffer(buffer);
     },
   };
+}
+
+/** Keys and values of a conversation in its slot, as a copy beside the cache that ends with all slots. */
+export class SlotRows extends ParkedRows {
+  /** Copies the first `tokens` positions of the cache. */
+  constructor(branches: KvBranches, rows: readonly Rows[], tokens: number, { rings }: KvCache) {
+    super(branches, rows, rings.written);
+    this.extend(0, tokens);
+  }
+
+  /** Notes that steps have written positions up to `end`. */
+  wrote(end: number): void {
+    this.written = Math.max(this.written, end);
+  }
+
+  override destroy(): void {}
 }
 
 /** Most positions of a slot that a binding and a buffer can hold. */

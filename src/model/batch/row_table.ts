@@ -2,7 +2,7 @@
 
 import wgsl from '../../../shaders/places/batch.wgsl?raw';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../../gpu/device';
-import { constantLines, type RowTable, rowsGroup } from '../../gpu/kernel';
+import { constantLines, type RowTable } from '../../gpu/kernel';
 import { FEW_TOKENS } from '../../kernels/linear/matmul_few';
 
 /** Steps whose ids are kept: more than are ever in flight. */
@@ -32,10 +32,12 @@ export function createRows(gpu: Gpu): Rows {
   const entry = { binding: 0, visibility: 4, buffer: { type: 'uniform' as const } };
   const layout = gpu.device.createBindGroupLayout({ label, entries: [entry] });
   const group = gpu.device.createBindGroup({ label, layout, entries: [{ binding: 0, resource: { buffer } }] });
-  const constants = constantLines({ ROWS_GROUP: rowsGroup(gpu), SLOTS, TOKEN_RING });
+  const index = gpu.can.immediates ? 1 : 2; // behind the step's uniform
+  const constants = constantLines({ ROWS_GROUP: index, SLOTS, TOKEN_RING });
   return {
     most: SLOTS,
     wgsl: `${constants}\n${wgsl}`,
+    index,
     layout,
     group,
     set(step, rows) {
