@@ -1,10 +1,11 @@
 // What a constrained answer needs on the GPU: the bytes of all tokens, the automaton, and a ring of places in it. Made
 // by the first such answer of a model.
 
+import type { Place } from '../cpu/grammar';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
 import type { Automaton } from '../grammar/automaton';
-import { packAutomaton, SHAPE_BYTES } from '../grammar/packed';
+import { packAutomaton, packPlace, SHAPE_BYTES } from '../grammar/packed';
 import { type Advance, createAdvance } from '../kernels/constraint/advance';
 import { createMask, type Mask, placesBytes } from '../kernels/constraint/mask';
 import type { TokenBytes } from '../sampling/token_bytes';
@@ -84,9 +85,10 @@ export class Constrainer {
     return isLarger;
   }
 
-  /** Sets where the document stands before the token at a position: the words of packPlace. */
-  setPlace(position: number, place: Uint32Array<ArrayBuffer>): void {
-    this.gpu.write(this.tables.places, place, (position % PLACES_RING) * place.byteLength);
+  /** Sets where the document stands before the token at a position. */
+  setPlace(position: number, place: Place): void {
+    const words = packPlace(place);
+    this.gpu.write(this.tables.places, words, (position % PLACES_RING) * words.byteLength);
   }
 
   /** Refuses tokens in the logits and maxima that the head has left. */

@@ -6,6 +6,7 @@ import { CHECKED_POSITIONS } from '../attention/check';
 import { kvPlanes } from '../attention/kv_layout';
 import type { PreparedAttention } from '../attention/prepare';
 import type { AttentionProfile } from '../attention/profile';
+import type { Place } from '../cpu/grammar';
 import { ropeTable, withRopeFactors } from '../cpu/rope';
 import type { BufferRange } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
@@ -205,8 +206,8 @@ export class Llama {
     sampler.logProbabilities ??= await LogProbabilities.create(sources.gpu, sources.config.vocabSize, sources.buffers);
   }
 
-  /** Sets where the document stands before the token at a position (packPlace), with no step in flight. */
-  setPlace(position: number, place: Uint32Array<ArrayBuffer>): void {
+  /** Sets where the document stands before the token at a position, with no step in flight. */
+  setPlace(position: number, place: Place): void {
     this.parts.sampler.constrainer?.setPlace(position, place);
   }
 

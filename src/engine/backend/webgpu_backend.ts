@@ -6,7 +6,6 @@ import type { Gpu } from '../../gpu/device';
 import { type CommandList, type ListAtStep, recordPass, type Step } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
 import { StepTimes } from '../../gpu/timestamps';
-import { packPlace } from '../../grammar/packed';
 import { PREFILL_CHUNK } from '../../model/buffers';
 import type { Llama } from '../../model/llama';
 import { type SampleEnd, sampleEnd, WHOLE_END } from '../../model/sampler';
@@ -147,7 +146,7 @@ export class WebGpuBackend implements Backend {
   ): Promise<{ token: Promise<Arrival> } | { token: null; ran: number }> {
     const { queue } = this.gpu.device;
     this.llama.writeTokens(ids, position);
-    if (place) this.llama.setPlace(position + ids.length, packPlace(place));
+    if (place) this.llama.setPlace(position + ids.length, place);
     this.timedFrom = position + ids.length;
     let queued = 0;
     // Two passes in flight: with one, the GPU would idle for up to 3 ms a chunk until the CPU learns of its end.
@@ -176,7 +175,7 @@ export class WebGpuBackend implements Backend {
   goOn(ids: Uint32Array<ArrayBuffer>, place?: Place): void {
     const next = ids.length - 1;
     this.llama.writeTokens(ids.slice(next), next);
-    if (place) this.llama.setPlace(ids.length, packPlace(place));
+    if (place) this.llama.setPlace(ids.length, place);
     this.timedFrom = next;
   }
 
