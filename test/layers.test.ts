@@ -77,6 +77,7 @@ const DOORS: Record<string, readonly string[]> = {
   'kernels/linear': [
     'create_linear',
     'linear',
+    'matmul_few',
     'matmul_plan',
     'matmul_matrices',
     'matmul_q8',
@@ -85,9 +86,9 @@ const DOORS: Record<string, readonly string[]> = {
     'product_profile',
     'weight_format',
   ],
-  'kernels/linear/epilogues': ['gate_up', 'gate_up_q8', 'head', 'qkv', 'residual', 'store'],
+  'kernels/linear/epilogues': ['gate_up', 'gate_up_q8', 'head', 'head_rows', 'qkv', 'residual', 'store'],
   'kernels/load': ['file_types', 'repack'],
-  'kernels/sampling': ['logit_bias', 'logprob_parts', 'logprobs', 'maxima', 'penalties', 'sample'],
+  'kernels/sampling': ['logit_bias', 'logprob_parts', 'logprobs', 'maxima', 'penalties', 'sample', 'sample_batch'],
   'kernels/step': ['residency', 'step', 'step_plan'],
   'metrics/bench': [],
   'metrics/chart': ['chart_section', 'picture'],
@@ -97,6 +98,7 @@ const DOORS: Record<string, readonly string[]> = {
   'metrics/run': ['export', 'kept_run', 'run_checks', 'run_data', 'run_origin', 'run_parse', 'run_record'],
   'metrics/shared': ['after_paint', 'draw_pacer', 'figure_format', 'icons'],
   'metrics/tuning': ['roofline_section', 'tune_section'],
+  'model/batch': ['batch'],
   'model/config': ['config', 'read', 'read_gguf'],
   'model/step': ['decode_step', 'fused_model', 'fused_step', 'step_choice'],
   'storage/cache': [
@@ -204,7 +206,12 @@ const IMPORTERS: Record<string, readonly string[]> = {
 const CLIENTS = ['ui', 'metrics', 'embed', 'api', 'remote'];
 
 /** Rooms with GPU code, and the folders of their shaders. */
-const TWIN_ROOMS: Record<string, string> = { kernels: 'shaders', attention: 'shaders/attention', tune: 'shaders/tune' };
+const TWIN_ROOMS: Record<string, string> = {
+  gpu: 'shaders/places',
+  kernels: 'shaders',
+  attention: 'shaders/attention',
+  tune: 'shaders/tune',
+};
 
 function filesBelow(folder: string, ending: string): string[] {
   if (!existsSync(folder)) return [];

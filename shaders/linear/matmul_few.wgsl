@@ -1,5 +1,5 @@
-// y[t, row] = rstd[t] * sum_k weights[row, k] * norm[k] * x[t, k] + bias[row] for up to 8 tokens: matvec.wgsl where each
-// block of weights is read once for all of them. The sums of a token do not depend on the others.
+// y[t, row] = rstd[t] * sum_k weights[row, k] * norm[k] * x[t, k] + bias[row] for up to 8 tokens: matvec.wgsl where
+// each block of weights is read once for all of them. The sums of a token do not depend on the others.
 //
 // LANES threads share a pair of rows, a lane every LANES-th block of 32 columns. The weights of the next trip are on
 // their way while those of this trip are multiplied with the blocks of four tokens, and of four more where there are as

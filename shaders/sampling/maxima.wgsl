@@ -1,7 +1,8 @@
 // maxima[r, g] = the largest key (logit_key) among logits[r, 32 g .. 32 g + 31]: 0 where all are -Infinity.
 // One thread a group: its eight loads do not wait for each other. Constants: VOCAB_SIZE. Libraries: logit_key.
-@group(0) @binding(0) var<storage, read> logits: array<vec4u>;        // (rows, VOCAB_SIZE) bits of f32, padded to 16 bytes
-@group(0) @binding(1) var<storage, read_write> maxima: array<u32>;    // (rows, ceil(VOCAB_SIZE / 32)), padded to 16 bytes
+// Rows are padded to 16 bytes.
+@group(0) @binding(0) var<storage, read> logits: array<vec4u>;        // (rows, VOCAB_SIZE) bits of f32
+@group(0) @binding(1) var<storage, read_write> maxima: array<u32>;    // (rows, ceil(VOCAB_SIZE / 32))
 
 const LOGIT_QUADS = (VOCAB_SIZE + 3u) / 4u;
 const GROUPS = (VOCAB_SIZE + 31u) / 32u;

@@ -1,4 +1,5 @@
-// tokens[token_at(t, 1)], t the last token of a pass, or each of a batch (y) = an id drawn from softmax(logits / temperature), after top-k, top-p and min-p.
+// tokens[token_at(t, 1)] = an id drawn from softmax(logits / temperature), after top-k, top-p and min-p. t: the last
+// token of a pass, or each of a batch (y).
 // One workgroup does it all, without a sort: each filter is a threshold on the logit, found by counting what lies
 // above. maxima[g] is the largest key among the 32 logits of group g: only groups that can matter are read
 // (candidates). Where a logit is NaN or +Infinity, or none is finite, or all are equal, the id is NO_TOKEN, which the
@@ -13,9 +14,11 @@
 // digits.
 // Workgroups behind the first, if any, write the parts of log softmax meanwhile: for nothing, on a GPU that one
 // workgroup leaves idle.
-// Constants: VOCAB_SIZE. Libraries: sampling, asked or asked_batch, gumbel, logit_key, logprob_part, candidates, thresholds, draw.
-@group(0) @binding(0) var<storage, read> logits: array<vec4u>;       // (rows, VOCAB_SIZE) bits of f32, padded to 16 bytes
-@group(0) @binding(1) var<storage, read> maxima: array<vec4u>;       // (rows, ceil(VOCAB_SIZE / 32)) keys, padded to 16 bytes
+// Rows of logits and maxima are padded to 16 bytes.
+// Constants: VOCAB_SIZE. Libraries: sampling, asked or asked_batch, gumbel, logit_key, logprob_part, candidates,
+// thresholds, draw.
+@group(0) @binding(0) var<storage, read> logits: array<vec4u>;       // (rows, VOCAB_SIZE) bits of f32
+@group(0) @binding(1) var<storage, read> maxima: array<vec4u>;       // (rows, ceil(VOCAB_SIZE / 32)) keys
 @group(0) @binding(3) var<storage, read_write> tokens: array<u32>;   // the ids: see places
 @group(0) @binding(4) var<storage, read> status: array<u32>;         // [0] is not 0 after a fused step that gave up
 @group(0) @binding(5) var<storage, read_write> parts: array<vec2u>;  // (ceil(VOCAB_SIZE / 1024)), of logprob_part

@@ -341,7 +341,7 @@ export class Llama {
   async findNotFinite(ids: Uint32Array<ArrayBuffer>): Promise<string | null> {
     const { findNotFinite } = await arrived(import('./not_finite'));
     const { embed, sources } = this.parts;
-    return findNotFinite({ ...sources, embed, layers: this.layers, llama: this }, ids);
+    return findNotFinite({ ...sources, embed, layers: this.layers, passes: this }, ids);
   }
 
   /** A short run for a check in idle, and what it overwrites of a conversation. */

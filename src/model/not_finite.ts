@@ -5,7 +5,6 @@ import type { Gpu } from '../gpu/device';
 import { CommandList, type Step } from '../gpu/kernel';
 import type { Layers } from './layers';
 import type { LinearSources, Operation } from './linears';
-import type { Llama } from './llama';
 
 /** An operation, and where it leaves `size` numbers for each token. */
 interface Stage {
@@ -15,22 +14,30 @@ interface Stage {
   size: number;
 }
 
-/** A model, its parts and its operations. */
+/** How a model runs its prompts. */
+interface Passes {
+  writeTokens(ids: Uint32Array<ArrayBuffer>, position: number): void;
+  pass(nTokens: number, end: 'none', position: number): CommandList;
+  /** Most tokens of a pass. */
+  passTokens: number;
+}
+
+/** A model with its operations. */
 interface Searched extends Pick<LinearSources, 'gpu' | 'config' | 'buffers'> {
   embed: Operation;
   layers: Layers;
-  llama: Pick<Llama, 'writeTokens' | 'pass' | 'passTokens'>;
+  passes: Passes;
 }
 
 /** The first operation that computes a NaN or an infinity when the ids run as a prompt, or null. */
 export async function findNotFinite(model: Searched, ids: Uint32Array<ArrayBuffer>): Promise<string | null> {
-  const { gpu, buffers, config, llama } = model;
+  const { gpu, buffers, config, passes } = model;
   const { length: tokens } = ids;
-  const { passTokens } = llama;
-  llama.writeTokens(ids, 0);
+  const { passTokens } = passes;
+  passes.writeTokens(ids, 0);
   for (let position = 0; position < tokens; position += passTokens) {
     const step = { position, nTokens: Math.min(passTokens, tokens - position) };
-    await llama.pass(step.nTokens, 'none', position).run(step);
+    await passes.pass(step.nTokens, 'none', position).run(step);
     const isLast = position + step.nTokens === tokens; // of which the head may be the first
     if (!isLast && (await allFinite(gpu, buffers.x, config.hiddenSize * step.nTokens))) continue;
     const found = await firstNotFinite(gpu, stagesOf(model, position + step.nTokens), step);

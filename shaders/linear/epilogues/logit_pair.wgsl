@@ -1,5 +1,5 @@
-// Two logits of products: cap(SCALE * y). Constants: SCALE, and SOFTCAP: cap(y) = SOFTCAP * tanh(y / SOFTCAP), or y where
-// it is 0.
+// Two logits of products: cap(SCALE * y). Constants: SCALE, and SOFTCAP: cap(y) = SOFTCAP * tanh(y / SOFTCAP), or y
+// where it is 0.
 fn logit_pair(product: vec2<f32>) -> vec2<f32> {
   let y = SCALE * product;
   if (SOFTCAP == 0.0) { return y; }

@@ -1,5 +1,6 @@
 // The activations of a matmul_few, normed and quantized by elementwise/quantize_activations.wgsl.
-@group(0) @binding(2) var<storage, read> x: array<vec4<u32>>;    // (n_tokens, BLOCKS, 2) bytes, then (n_tokens, BLOCKS) f32 d
+// (n_tokens, BLOCKS, 2) bytes, then (n_tokens, BLOCKS) f32 d
+@group(0) @binding(2) var<storage, read> x: array<vec4<u32>>;
 
 const NORMS_HERE = false;
 

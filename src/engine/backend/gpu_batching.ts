@@ -3,8 +3,7 @@
 import type { Gpu } from '../../gpu/device';
 import { recordPass } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
-import { Batch } from '../../model/batch/batch';
-import { SLOTS } from '../../model/batch/row_table';
+import { Batch, SLOTS } from '../../model/batch/batch';
 import type { Llama } from '../../model/llama';
 import { BATCH_DEPTH, type Batching } from './backend';
 

@@ -4,7 +4,7 @@
 import type { GpuCounters } from '../../gpu/device';
 import type { SamplingParams } from '../../sampling/sampling';
 import type { Answer } from './answer';
-import type { BatchTurns } from './batch_turns';
+import type { AnswerBeside, StepsBeside } from './beside';
 import type { Aside } from './branches';
 import type { Constrained } from './constrained';
 import { type Prompt, systemTokens } from './prompt';
@@ -23,7 +23,7 @@ interface Asked extends Pick<Prompt, 'chat'> {
   runAhead: RunAhead;
 }
 
-export class AnswerTurns {
+export class AnswerTurns implements AnswerBeside {
   /** Milliseconds in which other requests ran. */
   awayMs = 0;
   /** True once a batch has stepped for it: there is no clock for one request of many. */
@@ -66,7 +66,7 @@ export class AnswerTurns {
   }
 
   /** What may step for the answer together with others. */
-  get batch(): BatchTurns | null {
+  get batch(): StepsBeside | null {
     return (this.isShared && this.session.batches?.get()) || null;
   }
 

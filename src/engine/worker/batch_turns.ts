@@ -6,7 +6,7 @@ import type { SamplingParams } from '../../sampling/sampling';
 import { mostThatFit } from '../../shared/most_that_fit';
 import { BATCH_DEPTH, type Batching, type BatchMember, type SlotKv } from '../backend/backend';
 import type { Answer } from './answer';
-import type { AnswerTurns } from './answer_turns';
+import type { AnswerBeside, StepsBeside } from './beside';
 import { LEAST_TOKENS } from './branch_plan';
 import type { IdsInFlight } from './ids_in_flight';
 import { Pause } from './pause';
@@ -35,7 +35,7 @@ interface Joining {
 }
 
 /** A request in the batch. */
-export class Seat {
+class Seat {
   /** Calls of the steps that it took part in. */
   readonly calls: Partial<Record<keyof GpuCounters, number>> = {};
   isLeaving = false;
@@ -68,7 +68,7 @@ export class Seat {
   }
 }
 
-export class BatchTurns {
+export class BatchTurns implements StepsBeside {
   private batching: Batching | null = null;
   /** Requests that step, and those whose slots are taken. */
   private readonly seats = new Set<Seat>();
@@ -76,7 +76,7 @@ export class BatchTurns {
   private hasChanged = false;
   private isRunning = false;
   /** Answers that found no seat. */
-  private readonly refused = new WeakSet<AnswerTurns>();
+  private readonly refused = new WeakSet<AnswerBeside>();
   /** True where a batch could not be made. */
   private isRefused = false;
   /** Steps in flight, the oldest first. */
@@ -89,18 +89,14 @@ export class BatchTurns {
     private readonly turns: Turns,
   ) {}
 
-  /** True if the answer may step here once nothing of it is in flight, because another could, too. */
-  mayJoin(turns: AnswerTurns, answer: Answer, { position, most, queued }: IdsInFlight): boolean {
+  mayJoin(turns: AnswerBeside, answer: Answer, { position, most, queued }: IdsInFlight): boolean {
     if (this.isRefused || this.refused.has(turns) || most - queued < WORTH_TOKENS) return false;
     return this.isPlain(turns) && this.candidates > 1 && this.hasRoom(position) && isCaughtUp(answer);
   }
 
-  /**
-   * Steps for an answer that has the turn until it ends or has to go on by itself, as it then can. Returns false where no
-   * seat is free.
-   */
-  async step(turns: AnswerTurns, answer: Answer, inFlight: IdsInFlight, stopped: () => boolean): Promise<boolean> {
-    const { session, clock, asked } = turns;
+  async step(turns: AnswerBeside, answer: Answer, inFlight: IdsInFlight, stopped: () => boolean): Promise<boolean> {
+    const { session } = this;
+    const { clock, asked } = turns;
     const { branches, backend } = session;
     const turn = turns.turn as Turn;
     const idsSoFar = () => Uint32Array.from([...asked.prompt, ...answer.heldIds]);
@@ -146,9 +142,9 @@ export class BatchTurns {
   }
 
   /** Keeps the conversation of an answer that has ended here, as far as a later prompt may begin with it. */
-  private async keep(seat: Seat, turns: AnswerTurns, answer: Answer, reasoningTokens: number): Promise<void> {
-    const { session, asked } = turns;
-    const { prompt, chat } = asked;
+  private async keep(seat: Seat, turns: AnswerBeside, answer: Answer, reasoningTokens: number): Promise<void> {
+    const { session } = this;
+    const { prompt, chat } = turns.asked;
     const { branches } = session;
     turns.leaveBatch = null;
     try {
@@ -165,7 +161,7 @@ export class BatchTurns {
   }
 
   /** True if all that the answer asks of a step is what a batch does: the draw, without changes of the logits. */
-  private isPlain({ asked, turn }: AnswerTurns): boolean {
+  private isPlain({ asked, turn }: AnswerBeside): boolean {
     const { repetitionPenalty, presencePenalty, frequencyPenalty, biases, logprobs } = asked.sampling;
     const isPenalized = repetitionPenalty !== 1 || presencePenalty !== 0 || frequencyPenalty !== 0;
     const isPlain = !isPenalized && biases.length === 0 && logprobs === null && !asked.constraint;

@@ -1,15 +1,13 @@
 // Fetches the part in which requests step together, when a second one comes.
 
 import { arrived } from '../../shared/part';
-import type { AnswerTurns } from './answer_turns';
-import type { BatchTurns } from './batch_turns';
+import type { AnswerBeside, BatchDoor, StepsBeside } from './beside';
 import type { Session } from './session';
 import type { Turns } from './turns';
 
-export class Batches {
-  /** Requests that have begun and not ended. */
-  readonly running = new Set<AnswerTurns>();
-  private made: BatchTurns | null = null;
+export class Batches implements BatchDoor {
+  readonly running = new Set<AnswerBeside>();
+  private made: StepsBeside | null = null;
   private isAsked = false;
 
   constructor(
@@ -18,7 +16,7 @@ export class Batches {
   ) {}
 
   /** What steps for several requests, if it is there by now. Without it they take turns. */
-  get(): BatchTurns | null {
+  get(): StepsBeside | null {
     if (!this.isAsked && this.running.size > 1 && this.session.backend.batch) this.fetch().catch(() => {});
     return this.made;
   }

@@ -1,7 +1,7 @@
 // The state that requests to one model share.
 
 import type { ReadyModel } from '../load/load';
-import type { Batches } from './batches';
+import type { BatchDoor } from './beside';
 import type { Branches } from './branches';
 import type { Prompts } from './late_prompts';
 import type { Pause } from './pause';
@@ -15,7 +15,7 @@ export interface Session extends ReadyModel {
   /** Absent where only what the last request left in the cache is found again. */
   branches?: Branches;
   /** Absent where each step is one request's. */
-  batches?: Batches;
+  batches?: BatchDoor;
   /** Absent where no prompt outlives the engine. */
   stored?: Prompts;
   /** The run-ahead of the last answer, with its estimates of this browser and GPU. */

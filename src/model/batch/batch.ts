@@ -1,20 +1,22 @@
 // The pass of a batch: a step of several conversations, a token each, that reads every weight once. The operations are
 // those of Llama.forward.
 
-import asked from '../../../shaders/sampling/asked_batch.wgsl?raw';
 import { createSplitKvDecode } from '../../attention/split_kv_decode';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE } from '../../gpu/device';
 import { CommandList, type ListAtStep } from '../../gpu/kernel';
 import { createEmbed } from '../../kernels/elementwise/embed';
 import { headRowsEpilogue } from '../../kernels/linear/epilogues/head_rows';
 import { createMatmulFew } from '../../kernels/linear/matmul_few';
+import { type BatchRow, createRows, SLOTS, TOKEN_RING } from '../../kernels/row_table';
 import { createMaxima, logitsBytes, maximaBytes } from '../../kernels/sampling/maxima';
-import { createSample, partsBytes } from '../../kernels/sampling/sample';
+import { partsBytes } from '../../kernels/sampling/sample';
+import { createBatchSample } from '../../kernels/sampling/sample_batch';
 import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../../sampling/sampling';
 import type { KvBranches } from '../kv_branches';
 import { LinearBuilder, type LinearSources, type Operation } from '../linears';
 import { bindableRoom, createBatchCache, SlotRows } from './batch_cache';
-import { type BatchRow, createRows, SLOTS, TOKEN_RING } from './row_table';
+
+export { SLOTS };
 
 /** Keys that are worth a workgroup of attention, and workgroups of all conversations together that fill a large GPU. */
 const SPLIT_KEYS = 128;
@@ -92,7 +94,7 @@ export class Batch {
         createEmbed(gpu, { vocabSize, hiddenSize, parts: weights.embedding.parts, scale, rows }),
         linears.linear('prefill', weights.head, epilogue, { from: x }, own.logits),
         createMaxima(gpu, shape),
-        createSample(gpu, shape, { rows, asked }),
+        createBatchSample(gpu, shape, rows),
         ...weights.layers.map((_, i) => linears.prefill(i)),
       ]);
       const embedGroups = embed.bind(weights.embedding, own.tokens, x);

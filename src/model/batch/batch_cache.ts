@@ -1,5 +1,5 @@
-// Keys and values of the conversations of a batch: a slot for each, with room for as many positions, in buffers like those
-// of the cache.
+// Keys and values of the conversations of a batch: a slot for each, with room for as many positions, in buffers like
+// those of the cache.
 
 import type { AttentionShape } from '../../attention/attention';
 import { kvRowBytes } from '../../attention/kv_layout';

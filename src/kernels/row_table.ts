@@ -1,9 +1,9 @@
 // Which token of a pass is whose: the table that places/batch.wgsl reads.
 
-import wgsl from '../../../shaders/places/batch.wgsl?raw';
-import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../../gpu/device';
-import { constantLines, type RowTable } from '../../gpu/kernel';
-import { FEW_TOKENS } from '../../kernels/linear/matmul_few';
+import wgsl from '../../shaders/places/batch.wgsl?raw';
+import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../gpu/device';
+import { constantLines, type RowTable } from '../gpu/kernel';
+import { FEW_TOKENS } from './linear/matmul_few';
 
 /** Steps whose ids are kept: more than are ever in flight. */
 export const TOKEN_RING = 128;
