@@ -443,6 +443,14 @@ export interface KvFigures {
   cachedTokens: number;
   /** Null where this browser stores nothing. */
   stored: StoredFigures | null;
+  /** Of requests that are answered at once. */
+  atOnce: AtOnce[];
+}
+
+/** Requests at once, and the tokens a second of all together while all of them decode. */
+export interface AtOnce {
+  requests: number;
+  tokensPerSecond: number;
 }
 
 /** A prompt that an engine before has written to storage. */

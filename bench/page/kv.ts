@@ -3,6 +3,7 @@
 
 import { Branches } from '../../src/engine/worker/branches';
 import type { BenchResult, KvFigures, KvRow, Refusal, ShapeName } from '../report';
+import { measureAtOnce, PROMPT } from './at_once';
 import type { Bench } from './bench';
 import { measureStored } from './stored';
 import { seededPrompt } from './synthetic/seeded_tokenizer';
@@ -78,6 +79,7 @@ async function measureTurns(bench: Bench, model: SyntheticModel, tokens: number)
   }
   session.branches = undefined;
   const stored = await measureStored(model, prompt(), TOKENS, bench.request.rounds).catch(() => null);
+  const atOnce = await measureAtOnce(model, Math.max(1, tokens + ROOM - PROMPT));
   const ttft = (answers: readonly Answer[]) => median(answers.map(({ metrics }) => metrics.ttftMs ?? 0));
   return {
     bytes: tokens * parking.bytesPerToken,
@@ -87,6 +89,7 @@ async function measureTurns(bench: Bench, model: SyntheticModel, tokens: number)
     liveMs: ttft(heard.live),
     cachedTokens: Math.min(...heard.back.map(({ usage }) => usage.cachedTokens)),
     stored,
+    atOnce,
   };
 }
 

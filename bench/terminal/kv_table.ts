@@ -29,11 +29,15 @@ export function kvTable({ quant, kv, rows }: Extract<BenchReport, { suite: 'kv' 
     const row = [shape, `${tokens}`, figure(bytes / 1e6), ...times, share, figure(liveMs), `${cachedTokens}`];
     return [[...row, ...storedCells(stored)]];
   });
+  const together = rows.flatMap(({ shape, tokens, measured }) => {
+    const each = measured?.atOnce.map((at) => `${at.requests}: ${figure(at.tokensPerSecond)}`);
+    return each?.length ? [`${shape}, ${tokens} tokens, requests at once, tok/s of all: ${each.join(', ')}`] : [];
+  });
   const refused = rows.flatMap(({ shape, tokens, refused: why }) =>
     why ? [`${shape}, ${tokens} tokens: ${why.message}`] : [],
   );
   const title = `${quant} weights, KV ${kv}; two chats in turns, ms to the first token, and copies of one of them`;
-  return [title, grid(HEAD, cells), ...refused].join('\n');
+  return [title, grid(HEAD, cells), ...together, ...refused].join('\n');
 }
 
 function storedCells(stored: StoredFigures | null): string[] {

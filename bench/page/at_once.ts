@@ -1,0 +1,57 @@
+// Requests at once: tokens a second of all of them together, each with a prompt and a text of its own.
+
+import type { EngineEvent } from '../../src/engine/protocol';
+import { Batches } from '../../src/engine/worker/batches';
+import { Branches } from '../../src/engine/worker/branches';
+import { generate } from '../../src/engine/worker/generate';
+import { Turns } from '../../src/engine/worker/turns';
+import type { AtOnce } from '../report';
+import { seededPrompt } from './synthetic/seeded_tokenizer';
+import type { SyntheticModel } from './synthetic/synthetic_session';
+
+const REQUESTS = [1, 2, 4, 8];
+/** Prompt tokens of each request. */
+export const PROMPT = 16;
+/** Room for the slots of all. */
+const BUDGET = 2 ** 34;
+
+/** The figures for 1, 2, 4 and 8 requests of `tokens` tokens each, from a run behind one that compiles. */
+export async function measureAtOnce(model: SyntheticModel, tokens: number): Promise<AtOnce[]> {
+  const { session } = model;
+  const { parking } = session.backend;
+  if (!parking) return [];
+  session.branches = new Branches(parking, BUDGET);
+  const turns = new Turns();
+  turns.most = Math.max(...REQUESTS);
+  session.batches = new Batches(session, turns);
+  let seed = 1;
+  const run = async () => {
+    const turn = await turns.enter({ stopped: () => false });
+    const times: number[] = [];
+    const hear = (events: readonly EngineEvent[]) => {
+      for (const event of events) if (event.type === 'token') times.push(event.atMs);
+    };
+    const options = { maxTokens: tokens, temperature: 0, seed: 0, ignoreEos: true, reuseCache: false };
+    const input = { prompt: seededPrompt(PROMPT, PROMPT, seed++) };
+    await generate(session, input, options, hear, () => false, undefined, undefined, turn!).finally(() =>
+      turn!.leave(),
+    );
+    return times;
+  };
+  const together = (requests: number) => Promise.all(Array.from({ length: requests }, run));
+  await together(2); // fetches and compiles the batch
+  const measured: AtOnce[] = [];
+  for (const requests of REQUESTS) {
+    const times = await together(requests);
+    const all = times.flat();
+    const start = Math.max(...times.map((each) => each[0])); // all prompts have run
+    const end = Math.min(...times.map((each) => each[each.length - 1])); // none has ended
+    const between = all.filter((at) => at > start && at <= end).length;
+    measured.push({ requests, tokensPerSecond: (1000 * between) / (end - start) });
+  }
+  session.branches.giveUp();
+  session.branches = undefined;
+  session.batches = undefined;
+  session.cachedIds = [];
+  return measured;
+}
