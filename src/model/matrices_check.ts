@@ -10,6 +10,7 @@ import { createLinear } from '../kernels/linear/create_linear';
 import { STORE } from '../kernels/linear/epilogues/store';
 import type { Linear, LinearShape } from '../kernels/linear/linear';
 import { createMatmulMatrices, planMatrices, type RowGroups } from '../kernels/linear/matmul_matrices';
+import { distanceOf } from './distance';
 
 /** A product that ends within a tile of each size, and takes three turns. */
 const CHECKED = { rows: 200, cols: 192, nTokens: 150 };
@@ -78,16 +79,6 @@ async function compareProducts(gpu: Gpu): Promise<string | null> {
 function sizesOf({ limits }: Gpu): readonly RowGroups[] {
   const of = (rows: number) => planMatrices(limits, { rows, cols: 64, format: 'q4', normEps: null, bias: false });
   return [...new Set([of(64), of(65536)])].filter((groups) => groups !== null);
-}
-
-/** The largest difference, as a share of the largest value; NaN where a value is. */
-function distanceOf(y: Float32Array, expected: Float32Array): number {
-  let [most, largest] = [0, 0];
-  for (const [i, value] of expected.entries()) {
-    largest = Math.max(largest, Math.abs(value));
-    most = Math.max(most, Math.abs(y[i] - value));
-  }
-  return most / largest;
 }
 
 /** Words of 32 bits from a seed. */

@@ -130,10 +130,11 @@ export interface Backend {
   /** Absent: a request finds what the one before left in the cache, and no more. */
   readonly parking?: Parking;
   /**
-   * Makes a batch of so many slots with so much room, or less. Null where this model steps for one request at a time.
+   * Makes a batch of so many slots with so much room, or less, and checks a step of it on `ids`, all but the last of
+   * which are in the cache. Null where this model steps for one request at a time.
    * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable, MissingPartError
    */
-  batch?(slots: number, room: number): Promise<Batching | null>;
+  batch?(slots: number, room: number, ids: Uint32Array<ArrayBuffer>): Promise<Batching | null>;
   /** Absent: no prompt outlives the engine. */
   kvBytes?(): KvBytes | Promise<KvBytes>;
 

@@ -4,6 +4,7 @@ import type { Gpu } from '../../gpu/device';
 import { recordPass } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
 import { Batch, SLOTS } from '../../model/batch/batch';
+import { checkBatch } from '../../model/batch/batch_check';
 import type { Llama } from '../../model/llama';
 import { BATCH_DEPTH, type Batching } from './backend';
 
@@ -15,14 +16,27 @@ class BatchReadback extends WordReadback {
 }
 
 /**
- * Null with keys and values in signed bytes, attention on the CPU, or a model that is not causal.
+ * A batch whose step was checked on `ids`, all but the last of which are in the cache. Null with keys and values in signed bytes, attention on the
+ * CPU, or a model that is not causal.
  * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable
  */
-export async function createBatching(gpu: Gpu, llama: Llama, most: number, room: number): Promise<Batching | null> {
+export async function createBatching(
+  gpu: Gpu,
+  llama: Llama,
+  most: number,
+  room: number,
+  ids: Uint32Array<ArrayBuffer>,
+): Promise<Batching | null> {
   const { batchSources: sources, kvBranches: branches } = llama;
   if (!sources.config.causal || sources.attentionShape.kvType === 'q8' || llama.needsHost) return null;
   const slots = Math.min(most, SLOTS);
   const batch = await Batch.create(sources, slots, room);
+  try {
+    await checkBatch(gpu, llama, batch, ids);
+  } catch (error) {
+    batch.destroy();
+    throw error;
+  }
   const readback = await gpu.guardMemory(
     'The readback of a batch',
     () => new BatchReadback(gpu, BATCH_DEPTH + 1, SLOTS),

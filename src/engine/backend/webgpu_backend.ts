@@ -113,9 +113,9 @@ export class WebGpuBackend implements Backend {
     return this.llama.kvBranches;
   }
 
-  async batch(slots: number, room: number): Promise<Batching | null> {
+  async batch(slots: number, room: number, ids: Uint32Array<ArrayBuffer>): Promise<Batching | null> {
     const { createBatching } = await arrived(import('./gpu_batching'));
-    return createBatching(this.gpu, this.llama, slots, room);
+    return createBatching(this.gpu, this.llama, slots, room, ids);
   }
 
   kvBytes(): Promise<KvBytes> {

@@ -27,7 +27,7 @@ const SLOTS_SHARE = 3 / 4;
 /** A request that joins. */
 interface Joining {
   /** Of the conversation: all but the last are in the cache. */
-  ids: Uint32Array;
+  ids: Uint32Array<ArrayBuffer>;
   sampling: SamplingParams;
   inFlight: IdsInFlight;
   clock: TokenClock;
@@ -87,11 +87,12 @@ export class BatchTurns implements StepsBeside {
   constructor(
     private readonly session: Session,
     private readonly turns: Turns,
+    private readonly now: () => number,
   ) {}
 
   mayJoin(turns: AnswerBeside, answer: Answer, { position, most, queued }: IdsInFlight): boolean {
     if (this.isRefused || this.refused.has(turns) || most - queued < WORTH_TOKENS) return false;
-    return this.isPlain(turns) && this.candidates > 1 && this.hasRoom(position) && isCaughtUp(answer);
+    return this.isPlain(turns) && this.isWorth && this.hasRoom(position) && isCaughtUp(answer);
   }
 
   async step(turns: AnswerBeside, answer: Answer, inFlight: IdsInFlight, stopped: () => boolean): Promise<boolean> {
@@ -102,7 +103,9 @@ export class BatchTurns implements StepsBeside {
     const idsSoFar = () => Uint32Array.from([...asked.prompt, ...answer.heldIds]);
     const ids = idsSoFar();
     session.cachedIds = Array.from(ids.subarray(0, -1));
+    const opened = backend.counters && { ...backend.counters };
     const seat = await this.join({ ids, sampling: asked.sampling, inFlight, clock, stopped });
+    if (opened) turns.count(opened); // of all requests, not of this one
     if (!seat || !branches) {
       this.refused.add(turns);
       return false;
@@ -126,7 +129,7 @@ export class BatchTurns implements StepsBeside {
       if (before) turns.count(before, seat.calls);
     }
     if (answer.finishReason !== null) return true;
-    const start = performance.now();
+    const start = this.now();
     turn.comeBack();
     await back;
     const all = idsSoFar();
@@ -135,7 +138,7 @@ export class BatchTurns implements StepsBeside {
     this.release(seat);
     await turns.begin();
     backend.goOn(all);
-    const ms = performance.now() - start;
+    const ms = this.now() - start;
     clock.othersRan(ms);
     turns.awayMs += ms;
     return true;
@@ -182,7 +185,7 @@ export class BatchTurns implements StepsBeside {
   /** A seat for the request that has the turn, or null where it has to take turns as ever. */
   private async join(joining: Joining): Promise<Seat | null> {
     const { ids } = joining;
-    if (!(await this.open(ids.length)) || !this.hasRoom(ids.length)) return null;
+    if (!(await this.open(ids)) || !this.hasRoom(ids.length)) return null;
     const batching = this.batching as Batching;
     const slots = Array.from({ length: batching.slots }, (_, i) => i);
     const slot = slots.find((free) => [...this.taken].every((seat) => seat.slot !== free)) as number;
@@ -216,7 +219,7 @@ export class BatchTurns implements StepsBeside {
     this.wake = null;
   }
 
-  private async open(tokens: number): Promise<boolean> {
+  private async open(ids: Uint32Array<ArrayBuffer>): Promise<boolean> {
     if (this.batching) return true;
     const { session, turns } = this;
     const { backend, branches } = session;
@@ -224,14 +227,14 @@ export class BatchTurns implements StepsBeside {
     const most = backend.contextLength;
     for (let slots = turns.most; slots > 1; slots--) {
       const room = mostThatFit(most, (tokens) => slots * branches.bytesOf(tokens) <= SLOTS_SHARE * branches.free);
-      if (room < Math.min(most, tokens + (slots > 2 ? GOOD_ROOM : WORTH_TOKENS))) continue;
+      if (room < Math.min(most, ids.length + (slots > 2 ? GOOD_ROOM : WORTH_TOKENS))) continue;
       branches.slotBytes = slots * branches.bytesOf(room);
       branches.evictFor(0);
       try {
-        const make = async () => (await backend.batch?.(slots, room)) ?? null;
+        const make = async () => (await backend.batch?.(slots, room, ids)) ?? null;
         this.batching = await withMemory(session, make);
       } catch {
-        // as where there is none
+        // as where there is none: a batch that is wrong on this GPU, or without memory
       }
       this.isRefused = !this.batching;
       if (this.isRefused) branches.slotBytes = 0;
@@ -261,19 +264,19 @@ export class BatchTurns implements StepsBeside {
   /** One turn of the loop: queues steps, reads the oldest, or rests where nothing is in flight. */
   private async go(turn: Turn): Promise<void> {
     const { pause = new Pause() } = this.session;
-    const rests = pause.isOn || turn.isOver || this.isAlone;
+    const rests = pause.isOn || turn.isOver || !this.isWorth;
     if (!rests) this.fill();
     const oldest = this.steps.shift();
     if (oldest) {
       await oldest;
-      this.runAhead.arrived(performance.now());
+      this.runAhead.arrived(this.now());
       return;
     }
     for (const seat of this.seats) if (seat.joining.stopped() || this.isOutgrown(seat)) this.dismiss(seat);
     if (turn.isOver) {
-      const start = performance.now();
+      const start = this.now();
       await turn.giveWay();
-      const ms = performance.now() - start;
+      const ms = this.now() - start;
       for (const seat of this.seats) {
         seat.awayMs += ms;
         seat.joining.clock.othersRan(ms);
@@ -282,7 +285,7 @@ export class BatchTurns implements StepsBeside {
     } else if (pause.isOn) {
       await pause.over(() => [...this.seats].some(({ joining }) => joining.stopped()));
       this.runAhead.restart();
-    } else if (this.isAlone) {
+    } else if (!this.isWorth) {
       for (const seat of this.seats) this.dismiss(seat);
       await this.change();
     } else if (![...this.seats].some((seat) => this.wants(seat))) {
@@ -290,9 +293,14 @@ export class BatchTurns implements StepsBeside {
     }
   }
 
-  /** True where one request is left, whose own steps are faster. */
-  private get isAlone(): boolean {
-    return this.seats.size === 1 && this.candidates < 2;
+  /**
+   * True where requests step faster together than in turns: there are two at least, and a step of the batch takes less
+   * time than a step of each, as far as both are known.
+   */
+  private get isWorth(): boolean {
+    const batchMs = this.runAhead.stepMs ?? 0;
+    const aloneMs = this.session.runAhead?.stepMs ?? Number.POSITIVE_INFINITY;
+    return this.candidates > 1 && this.candidates * aloneMs > batchMs;
   }
 
   /** Resolves when a request has joined or left. */
@@ -342,7 +350,7 @@ export class BatchTurns implements StepsBeside {
   private queue(batching: Batching, members: readonly Seat[]): void {
     const { counters } = this.session.backend;
     const before = counters && { ...counters };
-    const now = performance.now();
+    const now = this.now();
     const step = batching.step();
     step.catch(() => {}); // the requests read it
     this.steps.push(step);

@@ -13,6 +13,7 @@ export class Batches implements BatchDoor {
   constructor(
     private readonly session: Session,
     private readonly turns: Turns,
+    private readonly now = () => performance.now(),
   ) {}
 
   /** What steps for several requests, if it is there by now. Without it they take turns. */
@@ -24,6 +25,6 @@ export class Batches implements BatchDoor {
   private async fetch(): Promise<void> {
     this.isAsked = true;
     const { BatchTurns } = await arrived(import('./batch_turns'));
-    this.made = new BatchTurns(this.session, this.turns);
+    this.made = new BatchTurns(this.session, this.turns, this.now);
   }
 }

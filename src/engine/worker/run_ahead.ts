@@ -83,6 +83,11 @@ export class RunAhead {
     return this.asked === asked && this.most === most && this.mostShared === mostShared;
   }
 
+  /** Time of a step, as far as it is known: a GPU that ran dry only makes steps look longer. */
+  get stepMs(): number | null {
+    return this.slices.length > 0 ? rank(this.slices, 'stepMs', 1 / 4) : null;
+  }
+
   /** Begins an answer: the time before its first arrival is not a wait. */
   restart(): void {
     this.sliceStart = null;

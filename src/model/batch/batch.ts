@@ -51,6 +51,7 @@ export class Batch {
   private constructor(
     private readonly sources: LinearSources,
     private readonly buffers: BatchBuffers,
+    readonly slots: number,
     /** Positions of a slot. */
     readonly room: number,
     private readonly forward: (list: CommandList, nTokens: number) => void,
@@ -118,7 +119,7 @@ export class Batch {
         maxima.recordRows(list, maximaGroup, nTokens);
         sample.recordRows(list, sampleGroup, nTokens);
       };
-      return new Batch(sources, buffers, room, forward, () => attention.destroy());
+      return new Batch(sources, buffers, slots, room, forward, () => attention.destroy());
     } catch (error) {
       free(given, buffers);
       throw error;
@@ -160,7 +161,7 @@ export class Batch {
     return { pass: { list, step, rows: this.buffers.rows }, at: this.placeOf(this.steps) };
   }
 
-  /** The logits of the rows of the newest step, for tests. */
+  /** The logits of the rows of the newest step. */
   async readLogits(): Promise<Float32Array[]> {
     const { gpu, config } = this.sources;
     const stride = logitsBytes(config.vocabSize) / 4;

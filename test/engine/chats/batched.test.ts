@@ -2,14 +2,16 @@
 // has alone, and its own end.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Batching } from '../../../src/engine/backend/backend';
+import { type Batching, MOST_SHARED } from '../../../src/engine/backend/backend';
 import type { WebGpuBackend } from '../../../src/engine/backend/webgpu_backend';
 import type { EngineEvent, GenerateOptions } from '../../../src/engine/protocol';
 import { Batches } from '../../../src/engine/worker/batches';
 import { Branches } from '../../../src/engine/worker/branches';
 import { generate } from '../../../src/engine/worker/generate';
+import { RunAhead } from '../../../src/engine/worker/run_ahead';
 import type { Session } from '../../../src/engine/worker/session';
 import { Turns } from '../../../src/engine/worker/turns';
+import { GpuProgramError } from '../../../src/errors';
 import { testGpu } from '../../gpu/test_device';
 import { numberSession, tinyBackend } from '../doubles/loop_session';
 
@@ -40,8 +42,8 @@ let steps: number[];
 beforeAll(async () => {
   backend = await tinyBackend(await testGpu(), 128);
   const make = backend.batch.bind(backend);
-  backend.batch = async (slots, room) => {
-    const batching = (await make(slots, room)) as Batching;
+  backend.batch = async (slots, room, ids) => {
+    const batching = (await make(slots, room, ids)) as Batching;
     let members = 0;
     return {
       ...batching,
@@ -57,14 +59,16 @@ beforeAll(async () => {
   };
 });
 
-function open(budget = 1e9, most = 8) {
+/** @param batchStepMs the time between steps of a batch by its clock; 0 tells nothing */
+function open(budget = 1e9, most = 8, batchStepMs = 0) {
+  let now = 0;
   let ticks = 0;
   steps = [];
   turns = new Turns(20, () => ticks++);
   turns.most = most;
   session = numberSession(backend);
   session.branches = new Branches(backend.parking, budget);
-  session.batches = new Batches(session, turns);
+  session.batches = new Batches(session, turns, () => (now += batchStepMs));
 }
 
 async function run({ ids, options, stopAfter = Number.POSITIVE_INFINITY }: Asked) {
@@ -124,6 +128,37 @@ describe('answers at once', () => {
     const ids = [...short.ids, ...answers[1].said.ids];
     const again = await run({ ids, options: { ...short.options, maxTokens: 1 } });
     expect(again.said.ids.length).toBe(1);
+  });
+
+  test('a batch that is slower than turns is left for good', async () => {
+    open(1e9, 8, 3_600_000);
+    session.runAhead = new RunAhead('auto', backend.maxRunAhead, MOST_SHARED, backend.stepBoundMs);
+    for (let at = 0; at < 40; at += 2) session.runAhead.arrived(at);
+    expect(session.runAhead.stepMs).toBe(2);
+    const asked = ASKED.slice(0, 2);
+    const expected = await alone(asked);
+    const answers = await Promise.all(asked.map(run));
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+    expect(steps.length).toBeGreaterThan(0);
+    const before = steps.length;
+    await Promise.all(asked.map(run));
+    expect(steps.length).toBe(before);
+  });
+
+  test('a batch that cannot be made, or is wrong on this GPU, is asked for once, and requests take turns', async () => {
+    open();
+    const { batch } = backend;
+    let asks = 0;
+    backend.batch = () => {
+      asks++;
+      return Promise.reject(new GpuProgramError('model/batch', 'A test.'));
+    };
+    const asked = ASKED.slice(0, 3);
+    const answers = await Promise.all(asked.map(run));
+    backend.batch = batch;
+    expect(asks).toBe(1);
+    const expected = await alone(asked);
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
   });
 
   test.each([

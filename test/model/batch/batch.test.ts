@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../../src/model/batch/batch';
+import { checkBatch } from '../../../src/model/batch/batch_check';
 import { readConfig } from '../../../src/model/config/read';
 import { Llama } from '../../../src/model/llama';
 import { resolveTensors } from '../../../src/model/tensors';
@@ -10,7 +11,7 @@ import type { SamplingParams } from '../../../src/sampling/sampling';
 import { openModel } from '../../../src/storage/model_file';
 import { relativeError } from '../../close';
 import { fixtureFolder } from '../../cpu/fixtures';
-import { PATHS, testGpu } from '../../gpu/test_device';
+import { PATHS, requestGpu, testGpu } from '../../gpu/test_device';
 import { GREEDY, OFF } from '../../sampling/params';
 import { droppedFolder } from '../files';
 
@@ -31,8 +32,13 @@ const CHATS: readonly Chat[] = [
   { ids: idsOf(5, 17), params: { ...SAMPLED, seed: 7, minP: 0.1, temperature: 1.5 } },
 ];
 
-async function open(name: string, without: (typeof PATHS)[number] = [], activations: 'f32' | 'q8' = 'f32') {
-  const gpu = await testGpu(without);
+async function open(
+  name: string,
+  without: (typeof PATHS)[number] = [],
+  activations: 'f32' | 'q8' = 'f32',
+  device = testGpu(without),
+) {
+  const gpu = await device;
   const files = await openModel(droppedFolder(fixtureFolder(name)));
   const config = readConfig(files);
   const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config);
@@ -158,4 +164,49 @@ test('a batch of signed bytes steps in signed bytes', async () => {
   const again = await together(model, batch, CHATS.slice(0, 2), [3, 0], 5);
   expect(again.answers).toEqual(answers);
   batch.destroy();
+});
+
+describe('the check of a batch', () => {
+  const NAME = 'f16_group1_hd32_tied';
+  const [, , { ids }] = CHATS;
+
+  test.each(['f32', 'q8'] as const)(
+    'in %s a right one passes, and the model goes on as if nothing had been',
+    async (activations) => {
+      const model = await open(NAME, [], activations);
+      const expected = await model.alone(CHATS[2], 6);
+      const first = await model.prompt(CHATS[2]);
+      const batch = await model.batch(3, 40);
+      await checkBatch(model.gpu, model.llama, batch, Uint32Array.from([...ids, first]));
+      batch.destroy();
+      const next = await model.alone(CHATS[2], 6);
+      expect(next.answer).toEqual(expected.answer);
+    },
+  );
+
+  test.each([
+    [
+      'slots',
+      'kv_slot(token: u32) -> u32 { return batch_rows[token].x; }',
+      'kv_slot(token: u32) -> u32 { return 0u; }',
+      /are off by/,
+    ],
+    ['rows of logits', 'const BATCHED = true;', 'const BATCHED = false;', /off by|not the likeliest/],
+  ])('wrong %s are found', async (_, right, wrong, message) => {
+    const gpu = await requestGpu();
+    const { createShaderModule } = gpu.device;
+    let changed = 0;
+    gpu.device.createShaderModule = (descriptor) => {
+      const code = descriptor.code.replace(right, wrong);
+      if (code !== descriptor.code) changed++;
+      return createShaderModule.call(gpu.device, { ...descriptor, code });
+    };
+    const model = await open(NAME, [], 'f32', Promise.resolve(gpu));
+    const first = await model.prompt(CHATS[2]);
+    const batch = await model.batch(3, 40);
+    expect(changed).toBeGreaterThan(0);
+    const check = checkBatch(gpu, model.llama, batch, Uint32Array.from([...ids, first]));
+    await expect(check).rejects.toThrow(message);
+    gpu.destroy();
+  });
 });
