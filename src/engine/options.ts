@@ -202,7 +202,7 @@ export const LOAD_ATTRIBUTES = /* @__PURE__ */ and(LOAD_SETTINGS, {
     max: 16,
     default: 4,
     name: 'max-concurrent',
-    help: 'Most answers that are written at the same time, in turns. With 1, each waits for the one before.',
+    help: 'Most answers that are written at the same time. With 1, each waits for the one before.',
   },
   /**
    * Keys and values of these beginnings of conversations stay in this browser, up to 256 MB, and come back after a

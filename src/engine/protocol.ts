@@ -176,7 +176,7 @@ export interface RunMetrics {
   tbtMs: TbtSummary;
   /**
    * The GPU's own time of each decode step, numbered as in `tbtMs`. Absent until the event `gpuTimes` brings it. Null
-   * without a GPU clock.
+   * without a GPU clock, or where the request stepped together with others.
    */
   gpuMs?: TbtSummary | null;
   perToken: PerToken | null;
@@ -301,7 +301,10 @@ export type EngineEvent =
       usage: Usage;
       metrics: RunMetrics;
     }
-  /** The GPU's own times of the steps, which also stand in the metrics from now on. Null without a GPU clock. */
+  /**
+   * The GPU's own times of the steps, which also stand in the metrics from now on. Null without a GPU clock, or where
+   * the request stepped together with others.
+   */
   | { type: 'gpuTimes'; gpuMs: TbtSummary | null };
 
 /** `optional`: the chat template can switch thinking on and off. */

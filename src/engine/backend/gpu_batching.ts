@@ -16,8 +16,8 @@ class BatchReadback extends WordReadback {
 }
 
 /**
- * A batch whose step was checked on `ids`, all but the last of which are in the cache. Null with keys and values in signed bytes, attention on the
- * CPU, or a model that is not causal.
+ * A batch whose step was checked on `ids`, all but the last of which are in the cache. Null with keys and values in
+ * signed bytes, attention on the CPU, or a model that is not causal.
  * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable
  */
 export async function createBatching(

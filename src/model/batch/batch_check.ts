@@ -4,12 +4,11 @@ import { GpuProgramError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { recordPass } from '../../gpu/kernel';
 import type { SamplingParams } from '../../sampling/sampling';
-import { why } from '../../shared/why';
 import { distanceOf } from '../distance';
 import type { Llama } from '../llama';
 import { type Batch, SLOTS } from './batch';
 
-/** Sums in another order turn some roundings to bytes, which moves logits by less; a wrong kernel moves them by more. */
+/** Sums in another order turn some roundings to bytes, which moves logits by less. A wrong kernel does by more. */
 const TOLERANCE = 0.05;
 
 const GREEDY: SamplingParams = {
@@ -53,12 +52,12 @@ export async function checkBatch(gpu: Gpu, llama: Llama, batch: Batch, ids: Uint
   const logits = await batch.readLogits();
   const distance = distanceOf(logits[0], expected);
   if (!(distance < TOLERANCE)) {
-    throw new GpuProgramError('model/batch', why`its logits are off by ${distance.toPrecision(2)}`);
+    throw new GpuProgramError('model/batch', `its logits are off by ${distance.toPrecision(2)}`);
   }
   for (const [i, { slot }] of rows.entries()) {
     const largest = logits[i].reduce((most, logit) => Math.max(most, logit));
     if (logits[i][drawn[slot]] !== largest) {
-      throw new GpuProgramError('model/batch', why`it draws token ${drawn[slot]}, which is not the likeliest`);
+      throw new GpuProgramError('model/batch', `it draws token ${drawn[slot]}, which is not the likeliest`);
     }
   }
 }
