@@ -746,6 +746,7 @@ describe('a page that composes', () => {
       '/lib/vivace_worker_part_whole_remote.js',
       '/lib/vivace_worker_part_load_on_cpu.js',
       '/lib/vivace_worker_part_dequantize.js',
+      '/lib/vivace_worker_part_embedding.js',
       '/lib/vivace_worker_part_token_bytes.js',
     ]);
     expect(visited.said).toEqual([]);
