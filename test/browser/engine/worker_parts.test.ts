@@ -11,7 +11,7 @@ import type { Handler } from '../../../tools/lib/serve';
 import { ended, lastAnswer, openSite, progress, ready, type Site, send, setting, textOf } from '../site';
 
 /** The parts of a first answer on the CPU: one, and two that it shares with others. */
-const PARTS = ['part_load_on_cpu', 'part_dequantize', 'part_token_bytes'];
+const PARTS = ['part_load_on_cpu', 'part_dequantize', 'part_embedding', 'part_token_bytes'];
 
 let site: Site;
 /** What the server has no more, by name. */
