@@ -4,7 +4,7 @@ import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from './device';
 
 /** A ring of small mapped buffers, so that the words of a step can arrive while later steps are already queued. */
 export class WordReadback {
-  protected readonly ring: GPUBuffer[];
+  private readonly ring: GPUBuffer[];
   private next = 0;
 
   /**
@@ -12,13 +12,18 @@ export class WordReadback {
    * @param words most words of one copy
    */
   constructor(
-    protected readonly gpu: Gpu,
+    private readonly gpu: Gpu,
     readonly depth: number,
     words = 1,
   ) {
     this.ring = Array.from({ length: depth }, (_, i) =>
       gpu.createBuffer(`readback.${i}`, 4 * words, GPU_MAP_READ | GPU_COPY_DST),
     );
+  }
+
+  /** Frees the ring, of which nothing may be unread. */
+  destroy(): void {
+    for (const buffer of this.ring) this.gpu.destroyBuffer(buffer);
   }
 
   /** Records a copy of the words at `offset` bytes of `source`. Read the returned target after the submit. */

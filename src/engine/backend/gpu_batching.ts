@@ -8,13 +8,6 @@ import { checkBatch } from '../../model/batch/batch_check';
 import type { Llama } from '../../model/llama';
 import { BATCH_DEPTH, type Batching } from './backend';
 
-/** A readback that ends before its device. */
-class BatchReadback extends WordReadback {
-  destroy(): void {
-    for (const buffer of this.ring) this.gpu.destroyBuffer(buffer);
-  }
-}
-
 /**
  * A batch whose step was checked on `ids`, all but the last of which are in the cache. Null with keys and values in
  * signed bytes, attention on the CPU, or a model that is not causal.
@@ -31,16 +24,15 @@ export async function createBatching(
   if (!sources.config.causal || sources.attentionShape.kvType === 'q8' || llama.needsHost) return null;
   const slots = Math.min(most, SLOTS);
   const batch = await Batch.create(sources, slots, room);
+  let readback: WordReadback;
   try {
     await checkBatch(gpu, llama, batch, ids);
+    const make = () => new WordReadback(gpu, BATCH_DEPTH + 1, SLOTS);
+    readback = await gpu.guardMemory('The readback of a batch', make);
   } catch (error) {
     batch.destroy();
     throw error;
   }
-  const readback = await gpu.guardMemory(
-    'The readback of a batch',
-    () => new BatchReadback(gpu, BATCH_DEPTH + 1, SLOTS),
-  );
   return {
     slots,
     room: batch.room,

@@ -298,9 +298,11 @@ export class BatchTurns implements StepsBeside {
    * time than a step of each, as far as both are known.
    */
   private get isWorth(): boolean {
+    const { candidates } = this;
+    if (candidates < 2) return false;
     const batchMs = this.runAhead.stepMs ?? 0;
     const aloneMs = this.session.runAhead?.stepMs ?? Number.POSITIVE_INFINITY;
-    return this.candidates > 1 && this.candidates * aloneMs > batchMs;
+    return candidates * aloneMs > batchMs;
   }
 
   /** Resolves when a request has joined or left. */

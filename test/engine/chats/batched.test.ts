@@ -11,7 +11,7 @@ import { generate } from '../../../src/engine/worker/generate';
 import { RunAhead } from '../../../src/engine/worker/run_ahead';
 import type { Session } from '../../../src/engine/worker/session';
 import { Turns } from '../../../src/engine/worker/turns';
-import { GpuProgramError } from '../../../src/errors';
+import { GpuMemoryError, GpuProgramError } from '../../../src/errors';
 import { testGpu } from '../../gpu/test_device';
 import { numberSession, tinyBackend } from '../doubles/loop_session';
 
@@ -128,6 +128,20 @@ describe('answers at once', () => {
     const ids = [...short.ids, ...answers[1].said.ids];
     const again = await run({ ids, options: { ...short.options, maxTokens: 1 } });
     expect(again.said.ids.length).toBe(1);
+  });
+
+  test('where its readback is refused, a batch leaves no memory behind', async () => {
+    open();
+    await run(ASKED[0]);
+    const gpu = backend['gpu'];
+    const { allocatedBytes, createBuffer } = gpu;
+    gpu.createBuffer = (label, size, usage) => {
+      if (label.startsWith('readback.')) throw new GpuMemoryError(label, size, null, 'A test.');
+      return createBuffer.call(gpu, label, size, usage);
+    };
+    const made = backend.batch(2, 64, Uint32Array.from([...ASKED[0].ids, 1]));
+    await expect(made.finally(() => Object.assign(gpu, { createBuffer }))).rejects.toThrow(GpuMemoryError);
+    expect(gpu.allocatedBytes).toBe(allocatedBytes);
   });
 
   test('a batch that is slower than turns is left for good', async () => {
