@@ -1,23 +1,7 @@
-// The activations of a matvec, in f32: the last token's row of x, times the norm weight when NORM.
-@group(0) @binding(2) var<storage, read> x: array<vec4<f32>>;    // (n_tokens, COLS / 4)
-
-struct X { values: Block, square: f32 }
-
+// The activations of a matvec, in f32: those of the last token. Libraries: x_block.
 fn prepare_x(lid: u32) {}
 
-fn load_x(block: u32) -> X {
-  let i = block * 8u;
-  let x0 = (step.n_tokens - 1u) * (COLS / 4u) + i;
-  let v = Block(x[x0], x[x0 + 1u], x[x0 + 2u], x[x0 + 3u], x[x0 + 4u], x[x0 + 5u], x[x0 + 6u], x[x0 + 7u]);
-  if (!NORM) { return X(v, 0.0); }
-  return X(
-    Block(
-      v.a * norm_quad(i), v.b * norm_quad(i + 1u), v.c * norm_quad(i + 2u), v.d * norm_quad(i + 3u),
-      v.e * norm_quad(i + 4u), v.f * norm_quad(i + 5u), v.g * norm_quad(i + 6u), v.h * norm_quad(i + 7u),
-    ),
-    block_dot(v, v),
-  );
-}
+fn load_x(block: u32) -> X { return x_block(step.n_tokens - 1u, block); }
 
 // sum_j w[j] x[j] over one block, in f32.
 fn product(w: Packed, x: X) -> f32 { return block_dot(dequantize(w), x.values); }

@@ -1,6 +1,7 @@
 // The linear of a few tokens, such as those of several conversations: each weight is read once for all.
 
 import matmul from '../../../shaders/linear/matmul_few.wgsl?raw';
+import xBlock from '../../../shaders/linear/x/x_block.wgsl?raw';
 import xF32 from '../../../shaders/linear/x/x_few_f32.wgsl?raw';
 import xQ8 from '../../../shaders/linear/x/x_few_q8.wgsl?raw';
 import { GpuProgramError } from '../../errors';
@@ -51,7 +52,7 @@ export function createMatmulFew(
   };
   return compileLinear(gpu, shape, epilogue, {
     name: `matmul_few_${input}`,
-    wgsl: [input === 'q8' ? xQ8 : xF32, matmul],
+    wgsl: [...(input === 'q8' ? [xQ8] : [xBlock, xF32]), matmul],
     constants: (part) => ({ ...plan, GRID_X: grid(part)[0] }),
     grid,
     tokens: (nTokens) => nTokens,

@@ -7,6 +7,7 @@ import matvec from '../../../shaders/linear/matvec.wgsl?raw';
 import rowSumsPlain from '../../../shaders/linear/row_sums_plain.wgsl?raw';
 import rowSumsSubgroups from '../../../shaders/linear/row_sums_subgroups.wgsl?raw';
 import quantizeBlock from '../../../shaders/linear/x/quantize_block.wgsl?raw';
+import xBlock from '../../../shaders/linear/x/x_block.wgsl?raw';
 import xF32 from '../../../shaders/linear/x/x_f32.wgsl?raw';
 import xParts from '../../../shaders/linear/x/x_parts.wgsl?raw';
 import xQ8 from '../../../shaders/linear/x/x_q8.wgsl?raw';
@@ -66,7 +67,7 @@ export function createMatvec(
   };
   const prepare = subgroupMinSize >= LEAST_BLOCK_LANES ? xToQ8Subgroups : xToQ8Plain;
   const x = {
-    f32: [xF32],
+    f32: [xBlock, xF32],
     to_q8: [xQuantized, xToQ8, xRow, prepare],
     parts_to_q8: [xQuantized, xToQ8, onlineSoftmax, mergeParts, xParts, prepare],
     q8: [xQuantized, xQ8],
