@@ -51,6 +51,8 @@ export interface BenchRequest {
   tokens: number;
   runAhead: 'auto' | number;
   activations: 'auto' | 'f32' | 'q8';
+  /** The half of a tuning that runs, or null for both. */
+  only: 'attention' | 'products' | null;
   step: StepAsked;
   /** Options of answers that decode measures beside greedy ones. Empty: greedy ones alone. */
   answer: GenerateOptions;

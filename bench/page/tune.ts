@@ -9,6 +9,7 @@ import { namedProducts, tuneProducts } from '../../src/tune/products';
 import type { AttentionResult, ProductResult } from '../../src/tune/results';
 import type { BenchResult, ShapeName, TuneTable } from '../report';
 import { headShape, MODELS } from '../shapes';
+import { parameterText } from '../terminal/grid';
 import type { Bench } from './bench';
 import { measureRoofline } from './roofline';
 import { kvBytes, openStation } from './station';
@@ -35,8 +36,11 @@ export async function tuneSuite(bench: Bench): Promise<BenchResult> {
   const tables: ProductsTable[] = [];
   for (const name of shapes) {
     if (bench.stopped) break;
-    const attention = await tuneShape(bench, name);
-    tables.push({ ...attention, ...(await tuneProductsOf(bench, name)) });
+    const { only } = bench.request;
+    const attention =
+      only === 'products' ? { shape: name, layers: 0, results: [], error: null } : await tuneShape(bench, name);
+    const products = only === 'attention' ? { products: [], productsError: null } : await tuneProductsOf(bench, name);
+    tables.push({ ...attention, ...products });
   }
   return { suite: 'tune', kv, roofline, tables };
 }
@@ -103,7 +107,7 @@ async function tuneProductsOf(
 }
 
 function describeProduct({ name, nTokens, parameters, ms, refused }: ProductResult): string {
-  const what = `${name} of ${nTokens} ${Object.values(parameters).join(' ')}`;
+  const what = `${name} of ${nTokens}, ${parameterText(parameters)}`;
   return `${what}: ${ms === null ? refused : `${(1000 * ms).toFixed(2)} us`}`;
 }
 

@@ -97,7 +97,13 @@ const SUITES = {
   },
   tune: {
     help: 'the tuner: every candidate with its time or why it was refused, and the winner',
-    flags: { shape: { ...SHAPE, help: 'head shape; may be given again (default llama-3.1-8b)' }, kv: KV },
+    flags: {
+      shape: { ...SHAPE, help: 'head shape; may be given again (default llama-3.1-8b)' },
+      kv: KV,
+      quant: MODEL.quant,
+      activations: MODEL.activations,
+      only: { kind: 'text', words: ['attention', 'products'], help: 'one half of it (default both)' },
+    },
   },
   prefill: {
     help: 'prompts through a model of synthetic weights: tokens per second, first token, passes and kernels on the GPU',
@@ -195,7 +201,8 @@ type SuiteValues = Partial<
       Omit<(typeof SUITES)['decode']['flags'], 'shape' | 'attention'> &
       Pick<(typeof SUITES)['baseline']['flags'], 'model'> &
       Pick<(typeof SUITES)['attention']['flags'], 'lengths'> &
-      Pick<(typeof SUITES)['step']['flags'], 'steps'>
+      Pick<(typeof SUITES)['step']['flags'], 'steps'> &
+      Pick<(typeof SUITES)['tune']['flags'], 'only'>
   >
 > & { shape?: ShapeName[]; attention?: AttentionFlag | AttentionFlag[]; help?: boolean };
 
@@ -277,6 +284,7 @@ function requestOf(suite: SuiteName, values: SuiteValues): CommandLine['request'
     tokens: count('tokens', values.tokens ?? standard.tokens),
     runAhead: runAhead === 'auto' ? 'auto' : count('run-ahead', runAhead),
     activations: values.activations ?? 'auto',
+    only: values.only ?? null,
     step: values.step ?? 'auto',
     answer: suite === 'decode' ? optionsOf(ANSWER, values) : {},
     sweep: values.sweep === true,

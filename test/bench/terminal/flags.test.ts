@@ -35,6 +35,12 @@ test('standards differ by suite, and --quick lowers them', () => {
   expect(parse('tune').request.shapes).toEqual(['llama-3.1-8b']);
   expect(parse('tune --quick').request.shapes).toEqual(['tiny']);
   expect(parse('tune --quick --shape llama-3.2-1b').request.shapes).toEqual(['llama-3.2-1b']);
+  expect(parse('tune').request.only).toBeNull();
+  expect(parse('tune --only products --activations f32 --quant q8').request).toMatchObject({
+    only: 'products',
+    activations: 'f32',
+    quant: 'q8',
+  });
   expect(parse('baseline').request.context).toBe(512);
   expect(parse('baseline --quick').request.context).toBe(64);
   expect(parse('baseline --context 100 --model x.gguf')).toMatchObject({ model: 'x.gguf', request: { context: 100 } });
