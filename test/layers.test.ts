@@ -82,6 +82,7 @@ const DOORS: Record<string, readonly string[]> = {
     'matmul_matrices',
     'matmul_q8',
     'matvec',
+    'matvec_f32',
     'matvec_plan',
     'product_profile',
     'weight_format',

@@ -9,6 +9,7 @@ import {
   SOFTWARE_TILES,
   type Tiles,
 } from '../kernels/linear/matmul_plan';
+import { isPlaceable } from '../kernels/linear/matvec_f32';
 import { type MatvecLimits, type MatvecParameters, type MatvecShape, planMatvec } from '../kernels/linear/matvec_plan';
 
 type Seed = readonly [WORKGROUP: number, LANES: number, GROUP_ROWS: number, TURNS: number];
@@ -28,6 +29,21 @@ const SEEDS: readonly Seed[] = [
   [128, 32, 1, 1],
   [64, 16, 1, 1],
 ];
+/** For x in f32: each with x staged, weights placed, and both (see MatvecParameters). */
+const F32_SEEDS: readonly Seed[] = [
+  [128, 32, 4, 1],
+  [512, 32, 4, 1],
+  [512, 32, 4, 2],
+  [512, 16, 4, 2],
+  [256, 16, 4, 1],
+  [256, 32, 2, 1],
+  [256, 32, 4, 1],
+  [512, 32, 2, 1],
+  [512, 32, 1, 1],
+  [1024, 32, 2, 1],
+  [512, 16, 4, 1],
+  [512, 16, 4, 4],
+];
 const MOST_CANDIDATES = 20;
 /** Fewer workgroups leave most of a large GPU idle. */
 const LEAST_WORKGROUPS = 64;
@@ -44,7 +60,7 @@ export const isSoftware = (subgroupMinSize: number): boolean =>
   subgroupMinSize > 0 && subgroupMinSize < HARDWARE_SUBGROUP;
 
 /**
- * Parameters that fit this GPU and leave it enough workgroups, each once: the default, its neighbors, then SEEDS.
+ * Parameters that fit this GPU and leave it enough workgroups, each once: the default, its neighbors, then seeds.
  * @throws GpuProgramError if not even the default fits
  */
 export function matvecCandidates(
@@ -68,15 +84,15 @@ export function matvecCandidates(
     p.TURNS <= MOST_TURNS &&
     workgroups(p) >= least &&
     isPlanned(() => planMatvec(shape, limits, subgroupMinSize, p));
-  const seeds = SEEDS.map(
-    ([WORKGROUP, lanes, rows, TURNS]): MatvecParameters => ({
-      WORKGROUP,
-      LANES: Math.min(lanes, mostLanes),
-      GROUP_ROWS: Math.min(rows, SLOTS),
-      SLOTS,
-      TURNS,
-    }),
-  );
+  const from = ([WORKGROUP, lanes, rows, TURNS]: Seed): MatvecParameters => ({
+    WORKGROUP,
+    LANES: Math.min(lanes, mostLanes),
+    GROUP_ROWS: Math.min(rows, SLOTS),
+    SLOTS,
+    TURNS,
+  });
+  const seeds =
+    shape.input === 'f32' ? [usual, ...F32_SEEDS.map(from)].flatMap((p) => stagedAndPlaced(p, shape)) : SEEDS.map(from);
   const others = software ? neighbors(usual).slice(0, 1) : [...neighbors(usual), ...seeds];
   return distinct([usual, ...others.map((p) => whole(p, shape)).filter(fits)]).slice(0, MOST_CANDIDATES);
 }
@@ -86,6 +102,13 @@ function whole(p: MatvecParameters, { finishRows }: MatvecShape): MatvecParamete
   let { TURNS } = p;
   while (TURNS < MOST_TURNS && ((p.WORKGROUP / p.LANES) * p.GROUP_ROWS * TURNS) % finishRows !== 0) TURNS *= 2;
   return { ...p, TURNS };
+}
+
+/** The same with x staged, with x staged and weights placed, and with weights placed. */
+function stagedAndPlaced(p: MatvecParameters, { format }: MatvecShape): MatvecParameters[] {
+  const staged: MatvecParameters = { ...p, STAGED_X: 1 };
+  if (!isPlaceable(format)) return [staged];
+  return [staged, { ...staged, PLACED_WEIGHTS: 1 }, { ...p, PLACED_WEIGHTS: 1 }];
 }
 
 /** The parameters with one of them doubled or halved. */

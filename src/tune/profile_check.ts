@@ -32,6 +32,8 @@ const MAX_SPINS = 2 ** 30;
 const MAX_GAIN = 1000;
 /** Bound of the milliseconds of a raced run. */
 const MAX_RACE_MS = 1e4;
+/** Choices of products in f32, by the ends of their keys: those of piecesOf (kernels/linear/matvec_f32.ts). */
+const MATVEC_CHOICES = { STAGED_X: / f32$/, PLACED_WEIGHTS: / (q4|q8) f32$/ };
 const MATVEC_NAMES = ['WORKGROUP', 'LANES', 'GROUP_ROWS', 'SLOTS', 'TURNS'] as const;
 const TILE_NAMES = ['rowThreads', 'tokenThreads', 'tokensEach', 'stages', 'kShares'] as const;
 
@@ -61,13 +63,17 @@ export function parseProfile(value: unknown): Profile | null {
   return attention && step && race && matvec && tiles && { attention, step, race, matvec, tiles };
 }
 
-function parseEntries<T>(value: unknown, keys: RegExp, parse: (entry: unknown) => T | null): Record<string, T> | null {
+function parseEntries<T>(
+  value: unknown,
+  keys: RegExp,
+  parse: (entry: unknown, key: string) => T | null,
+): Record<string, T> | null {
   if (!isJsonObject(value)) return null;
   const entries = Object.entries(value);
   if (entries.length > MAX_SHAPES) return null;
   const parsed: Record<string, T> = {};
   for (const [key, entry] of entries) {
-    const sound = keys.test(key) ? parse(entry) : null;
+    const sound = keys.test(key) ? parse(entry, key) : null;
     if (sound === null) return null;
     parsed[key] = sound;
   }
@@ -104,8 +110,12 @@ function parseRaceTime(value: unknown): RaceTime | null {
   return typeof spread === 'number' && spread >= 0 && spread <= 1 ? { ms, spread } : null;
 }
 
-function parseMatvec(value: unknown): MatvecParameters | null {
-  return parseNumbers(value, MATVEC_NAMES);
+function parseMatvec(value: unknown, key: string): MatvecParameters | null {
+  const numbers = parseNumbers(value, MATVEC_NAMES);
+  if (!numbers || !isJsonObject(value)) return null;
+  const chosen = Object.entries(MATVEC_CHOICES).filter(([name]) => value[name] !== undefined);
+  if (!chosen.every(([name, offered]) => value[name] === 1 && offered.test(key))) return null;
+  return { ...numbers, ...Object.fromEntries(chosen.map(([name]) => [name, 1])) };
 }
 
 function parseTiles(value: unknown): Tiles | null {

@@ -75,7 +75,13 @@ test('shaders travel once, shortened, side by side', async () => {
 test('the core has no shader of a part, which holds it', async () => {
   const files = built('.js').filter((file) => file.startsWith('lib/vivace_worker_part_'));
   const parts = files.map((file) => readFileSync(path.join(DIST, file), 'utf8'));
-  for (const file of ['attention/lib/lanes.wgsl', 'linear/epilogues/put_rows_q8.wgsl', 'sampling/logprobs.wgsl']) {
+  for (const file of [
+    'attention/lib/lanes.wgsl',
+    'linear/epilogues/put_rows_q8.wgsl',
+    'linear/weights/q4_placed.wgsl',
+    'linear/x/x_staged.wgsl',
+    'sampling/logprobs.wgsl',
+  ]) {
     const text = await shader(file);
     expect(core, file).not.toContain(text);
     expect(

@@ -56,6 +56,24 @@ describe('of a matvec', () => {
     }
   });
 
+  test('stage x in f32, and place weights in f32 that fit into a mantissa', () => {
+    const kinds = (shape: MatvecShape, subgroup = 32) => {
+      const candidates = matvecCandidates(shape, LARGE, subgroup);
+      return [...new Set(candidates.map(({ STAGED_X = 0, PLACED_WEIGHTS = 0 }) => `${STAGED_X}${PLACED_WEIGHTS}`))];
+    };
+    for (const format of ['q4', 'q8'] as const) {
+      expect(kinds(of(4096, 4096, { input: 'f32', format }))).toEqual(['00', '10', '11', '01']);
+    }
+    for (const format of ['f16', 'q4_k'] as const) {
+      expect(kinds(of(4096, 4096, { input: 'f32', format }))).toEqual(['00', '10']);
+    }
+    expect(kinds(of(4096, 16384, { input: 'f32' }))).toEqual(['00', '01']); // x does not fit into the memory
+    for (const input of ['to_q8', 'parts_to_q8', 'q8'] as const) {
+      expect(kinds(of(4096, 4096, { input }))).toEqual(['00']);
+    }
+    expect(kinds(of(4096, 4096, { input: 'f32' }), 4)).toEqual(['00']); // a GPU in software
+  });
+
   test('hold what is fastest on an H200', () => {
     const has = (shape: MatvecShape, WORKGROUP: number, LANES: number, GROUP_ROWS: number, TURNS: number) =>
       expect(matvecCandidates(shape, LARGE, 32)).toContainEqual({ WORKGROUP, LANES, GROUP_ROWS, SLOTS: 4, TURNS });

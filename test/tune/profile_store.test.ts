@@ -2,8 +2,10 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { WEIGHT_FORMATS } from '../../src/kernels/linear/weight_format';
+import { productKey } from '../../src/kernels/linear/product_profile';
+import { WEIGHT_FORMATS, type WeightFormat } from '../../src/kernels/linear/weight_format';
 import type { ModelConfig } from '../../src/model/config/config';
+import { matvecCandidates } from '../../src/tune/product_candidates';
 import type { Profile } from '../../src/tune/profile';
 import { mergeProfiles, parseProfile } from '../../src/tune/profile_check';
 import { attentionKey, loadProfile, profileKey, raceKey, stepKey, storeProfile } from '../../src/tune/profile_store';
@@ -17,6 +19,7 @@ const HEADS = '8x2x64 f16 windows 0';
 const MATVEC = { WORKGROUP: 512, LANES: 16, GROUP_ROWS: 1, SLOTS: 4, TURNS: 1 };
 const TILES = { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 2, kShares: 1 } as const;
 const KEY = 'gate_up_q8 16384x2048 q4 to_q8';
+const F32_KEY = 'gate_up 16384x2048 q4 f32';
 const TILES_KEY = 'gate_up 16384x2048 q4_k q8';
 const STEP = {
   name: 'fused',
@@ -51,6 +54,35 @@ test('a sound profile comes back as it is, without what does not belong to it', 
   expect(parseProfile(of({ ...ATTENTION, decode: [] }))).toEqual(of({ ...ATTENTION, decode: [] }));
   const empty = { attention: {}, step: {}, race: {}, matvec: {}, tiles: {} };
   expect(parseProfile(empty)).toEqual(empty);
+});
+
+test('x staged and weights placed come back where a product has them, and nothing beside them', () => {
+  const matvec = {
+    [F32_KEY]: { ...MATVEC, STAGED_X: 1, PLACED_WEIGHTS: 1 },
+    'qkv 3072x2048 q8 f32': { ...MATVEC, PLACED_WEIGHTS: 1 },
+    'head 32000x2048 f16 f32': { ...MATVEC, STAGED_X: 1 },
+    'residual 2048x8192 q4 f32': MATVEC,
+  };
+  const stored = Object.entries(matvec).map(([key, entry]) => [key, { ...entry, STAGED: 1, PLACED_X: 1 }]);
+  expect(parseProfile({ ...PROFILE, matvec: Object.fromEntries(stored) })).toEqual({ ...PROFILE, matvec });
+});
+
+test('every candidate of every format and input comes back, and x staged or weights placed without one do not', () => {
+  const limits = { maxComputeInvocationsPerWorkgroup: 1024, maxComputeWorkgroupStorageSize: 49152 };
+  for (const format of Object.keys(WEIGHT_FORMATS) as WeightFormat[]) {
+    for (const input of ['f32', 'to_q8', 'parts_to_q8', 'q8'] as const) {
+      const shape = { rows: 4096, cols: 2048, format, normEps: null, bias: false };
+      const key = productKey('kernels/residual', shape, input);
+      const parse = (entry: object) => parseProfile({ ...PROFILE, matvec: { [key]: entry } })?.matvec ?? null;
+      const candidates = matvecCandidates({ ...shape, input, finishRows: 2 }, limits, 32);
+      for (const candidate of candidates) expect(parse(candidate)).toEqual({ [key]: candidate });
+      for (const choice of ['STAGED_X', 'PLACED_WEIGHTS'] as const) {
+        expect(parse({ ...MATVEC, [choice]: 1 }) !== null, `${choice} of ${key}`).toBe(
+          candidates.some((candidate) => candidate[choice]),
+        );
+      }
+    }
+  }
 });
 
 describe('a profile is ignored where that of attention is', () => {
@@ -182,7 +214,7 @@ test('a profile from before there were races is sound', () => {
 
 describe('a profile is ignored:', () => {
   const step = (change: object) => ({ ...PROFILE, step: { [STEP_KEY]: { ...STEP, ...change } } });
-  const matvec = (change: object) => ({ ...PROFILE, matvec: { [KEY]: { ...MATVEC, ...change } } });
+  const matvec = (change: object, key = KEY) => ({ ...PROFILE, matvec: { [key]: { ...MATVEC, ...change } } });
   const tiles = (change: object) => ({ ...PROFILE, tiles: { [TILES_KEY]: { ...TILES, ...change } } });
   const race = (change: object) => ({ ...PROFILE, race: { [RACE_KEY]: { ...RACE, ...change } } });
   const many = Object.fromEntries(Array.from({ length: 257 }, (_, i) => [`qkv ${i}x32 q4 f32`, MATVEC]));
@@ -240,6 +272,20 @@ describe('a profile is ignored:', () => {
     'a fraction': matvec({ TURNS: 0.5 }),
     'no power of two': matvec({ WORKGROUP: 96 }),
     'a huge number': matvec({ WORKGROUP: 2 ** 17 }),
+    'x staged twice': matvec({ STAGED_X: 2 }, F32_KEY),
+    'x staged by a text': matvec({ STAGED_X: '1' }, F32_KEY),
+    'x that may be staged': matvec({ STAGED_X: true }, F32_KEY),
+    'x staged not at all': matvec({ STAGED_X: 0 }, F32_KEY),
+    'x of null staged': matvec({ STAGED_X: null }, F32_KEY),
+    'bytes of x staged': matvec({ STAGED_X: 1 }, KEY),
+    'x staged that is quantized before': matvec({ STAGED_X: 1 }, 'residual 2048x8192 q4 q8'),
+    'weights placed twice': matvec({ PLACED_WEIGHTS: 2 }, F32_KEY),
+    'weights placed by a text': matvec({ PLACED_WEIGHTS: '1' }, F32_KEY),
+    'weights placed not at all, beside x staged': matvec({ STAGED_X: 1, PLACED_WEIGHTS: 0 }, F32_KEY),
+    'weights placed for bytes of x': matvec({ PLACED_WEIGHTS: 1 }, KEY),
+    'weights placed that are floats': matvec({ PLACED_WEIGHTS: 1 }, 'head 32000x2048 f16 f32'),
+    'weights placed that have minima': matvec({ STAGED_X: 1, PLACED_WEIGHTS: 1 }, 'head 32000x2048 q4_k f32'),
+    'weights placed in a format like a method': matvec({ PLACED_WEIGHTS: 1 }, 'head 32000x2048 at f32'),
     'a shape that is a text': { ...PROFILE, matvec: { [KEY]: 'MATVEC' } },
     'tokens that no tile has': tiles({ tokensEach: 16 }),
     'stages that no tile has': tiles({ stages: 4 }),

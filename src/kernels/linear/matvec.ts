@@ -6,6 +6,7 @@ import emitPairs from '../../../shaders/linear/emit_pairs.wgsl?raw';
 import matvec from '../../../shaders/linear/matvec.wgsl?raw';
 import rowSumsPlain from '../../../shaders/linear/row_sums_plain.wgsl?raw';
 import rowSumsSubgroups from '../../../shaders/linear/row_sums_subgroups.wgsl?raw';
+import productF32 from '../../../shaders/linear/x/product_f32.wgsl?raw';
 import quantizeBlock from '../../../shaders/linear/x/quantize_block.wgsl?raw';
 import xBlock from '../../../shaders/linear/x/x_block.wgsl?raw';
 import xF32 from '../../../shaders/linear/x/x_f32.wgsl?raw';
@@ -17,6 +18,7 @@ import xToQ8 from '../../../shaders/linear/x/x_to_q8.wgsl?raw';
 import xToQ8Plain from '../../../shaders/linear/x/x_to_q8_plain.wgsl?raw';
 import xToQ8Subgroups from '../../../shaders/linear/x/x_to_q8_subgroups.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
+import { arrived } from '../../shared/part';
 import { compileLinear, type Epilogue, type Grid, type Linear, type LinearShape, ownRows } from './linear';
 import { type MatvecParameters, planMatvec } from './matvec_plan';
 import { ZERO_BELOW } from './weight_format';
@@ -42,7 +44,7 @@ const LEAST_BLOCK_LANES = 4;
  * The product of the last token of a pass.
  * @throws GpuProgramError with the number that does not fit this GPU
  */
-export function createMatvec(
+export async function createMatvec(
   gpu: Gpu,
   shape: LinearShape,
   epilogue: Epilogue,
@@ -52,13 +54,9 @@ export function createMatvec(
   const { subgroupMinSize } = gpu.can;
   const subgroups = subgroupMinSize > 0;
   const finishRows = epilogue.finishRows ?? 2;
-  const parameters = planMatvec(
-    { ...shape, rows: ownRows(shape), input, finishRows },
-    gpu.limits,
-    subgroupMinSize,
-    given,
-  );
-  const { WORKGROUP, LANES, GROUP_ROWS, TURNS } = parameters;
+  const planned = { ...shape, rows: ownRows(shape), input, finishRows };
+  const parameters = planMatvec(planned, gpu.limits, subgroupMinSize, given);
+  const { WORKGROUP, LANES, GROUP_ROWS, TURNS, STAGED_X, PLACED_WEIGHTS } = parameters;
   const rowsPerWorkgroup = (WORKGROUP / LANES) * GROUP_ROWS * TURNS;
   const grid = ({ rows }: { rows: number }): Grid => {
     const groups = Math.ceil(rows / rowsPerWorkgroup);
@@ -66,8 +64,13 @@ export function createMatvec(
     return [x, Math.ceil(groups / x)];
   };
   const prepare = subgroupMinSize >= LEAST_BLOCK_LANES ? xToQ8Subgroups : xToQ8Plain;
+  let f32: readonly string[] = [productF32, xF32];
+  if (STAGED_X || PLACED_WEIGHTS) {
+    const { piecesOf } = await arrived(import('./matvec_f32'));
+    f32 = piecesOf(planned, parameters);
+  }
   const x = {
-    f32: [xBlock, xF32],
+    f32: [xBlock, ...f32],
     to_q8: [xQuantized, xToQ8, xRow, prepare],
     parts_to_q8: [xQuantized, xToQ8, onlineSoftmax, mergeParts, xParts, prepare],
     q8: [xQuantized, xQ8],

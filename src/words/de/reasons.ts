@@ -82,6 +82,8 @@ const limits: Reasons = {
   '{0} threads are no multiple of {1}': '{0} Threads sind kein Vielfaches von {1}',
   'a part begins at row {0}, within {1} rows that belong together':
     'ein Teil beginnt bei Zeile {0}, innerhalb von {1} Zeilen, die zusammengehören',
+  'the activations are not in f32': 'die Aktivierungen sind nicht in f32',
+  'weights in {0} do not fit into a mantissa': 'Gewichte in {0} passen nicht in eine Mantisse',
   '{0}. Choose another tile of MATMUL_TILES.': '{0}. Wählen Sie eine andere Kachel aus MATMUL_TILES.',
   '{0}. Store the tensors of this matrix in one format.':
     '{0}. Speichern Sie die Tensoren dieser Matrix in einem einzigen Format.',

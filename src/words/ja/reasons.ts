@@ -80,6 +80,8 @@ const limits: Reasons = {
   '{0} threads are no multiple of {1}': '{0} スレッドは {1} の倍数ではありません',
   'a part begins at row {0}, within {1} rows that belong together':
     '一部が、まとまりである {1} 行の途中の {0} 行目から始まります',
+  'the activations are not in f32': 'アクティベーションが f32 ではありません',
+  'weights in {0} do not fit into a mantissa': '{0} の重みは仮数部に収まりません',
   '{0}. Choose another tile of MATMUL_TILES.': '{0}。MATMUL_TILES の別のタイルを選んでください。',
   '{0}. Store the tensors of this matrix in one format.': '{0}。この行列のテンソルを同じ形式で保存してください。',
   '{0}. Use activations "f32", or other parameters.':

@@ -1,0 +1,35 @@
+// The shader pieces of a matvec in f32 that stage x, or place weights in the mantissa (see MatvecParameters): a part
+// that comes with the first profile or tuning that asks for them.
+
+import q4Placed from '../../../shaders/linear/weights/q4_placed.wgsl?raw';
+import q8Placed from '../../../shaders/linear/weights/q8_placed.wgsl?raw';
+import inOrder from '../../../shaders/linear/x/in_order.wgsl?raw';
+import productF32 from '../../../shaders/linear/x/product_f32.wgsl?raw';
+import xPlaced from '../../../shaders/linear/x/x_placed.wgsl?raw';
+import xStaged from '../../../shaders/linear/x/x_staged.wgsl?raw';
+import { GpuProgramError } from '../../errors';
+import { type Reason, why } from '../../shared/why';
+import type { MatvecParameters, MatvecShape } from './matvec_plan';
+
+/** By the formats whose integers fit into a mantissa where they are. */
+const PLACED_PRODUCTS = { q4: q4Placed, q8: q8Placed };
+
+export const isPlaceable = (format: string): format is keyof typeof PLACED_PRODUCTS =>
+  Object.hasOwn(PLACED_PRODUCTS, format);
+
+/**
+ * The product and the activations, with x staged, weights placed, or both.
+ * @throws GpuProgramError for activations that are not in f32, or weights that cannot be placed
+ */
+export function piecesOf(
+  { format, input }: MatvecShape,
+  { STAGED_X, PLACED_WEIGHTS }: MatvecParameters,
+): readonly string[] {
+  if (input !== 'f32') throw refusal(why`the activations are not in f32`);
+  if (!PLACED_WEIGHTS) return [inOrder, productF32, xStaged];
+  if (!isPlaceable(format)) throw refusal(why`weights in ${format} do not fit into a mantissa`);
+  return [PLACED_PRODUCTS[format], STAGED_X ? xStaged : xPlaced];
+}
+
+const refusal = (fault: Reason) =>
+  new GpuProgramError('kernels/matvec', why`${fault}. Use activations "f32", or other parameters.`);
