@@ -29,22 +29,16 @@ const SEEDS: readonly Seed[] = [
   [128, 32, 1, 1],
   [64, 16, 1, 1],
 ];
-/** For x in f32: each with x staged, weights placed, and both (see MatvecParameters). */
+/** For x in f32: each with x staged, and with weights placed as well (see MatvecParameters). */
 const F32_SEEDS: readonly Seed[] = [
-  [128, 32, 4, 1],
-  [512, 32, 4, 1],
-  [512, 32, 4, 2],
-  [512, 16, 4, 2],
-  [256, 16, 4, 1],
-  [256, 32, 2, 1],
-  [256, 32, 4, 1],
   [512, 32, 2, 1],
   [512, 32, 1, 1],
-  [1024, 32, 2, 1],
   [512, 16, 4, 1],
   [512, 16, 4, 4],
+  [256, 32, 2, 1],
+  [128, 16, 4, 1],
 ];
-const MOST_CANDIDATES = 20;
+const MOST_CANDIDATES = 24;
 /** Fewer workgroups leave most of a large GPU idle. */
 const LEAST_WORKGROUPS = 64;
 /** GPUs in software have smaller subgroups. They compile for longer than any other choice could save. */
@@ -92,7 +86,9 @@ export function matvecCandidates(
     TURNS,
   });
   const seeds =
-    shape.input === 'f32' ? [usual, ...F32_SEEDS.map(from)].flatMap((p) => stagedAndPlaced(p, shape)) : SEEDS.map(from);
+    shape.input === 'f32'
+      ? [...anyOf(usual, shape), ...F32_SEEDS.map(from).flatMap((p) => anyOf(p, shape).slice(0, 2))]
+      : SEEDS.map(from);
   const others = software ? neighbors(usual).slice(0, 1) : [...neighbors(usual), ...seeds];
   return distinct([usual, ...others.map((p) => whole(p, shape)).filter(fits)]).slice(0, MOST_CANDIDATES);
 }
@@ -104,11 +100,11 @@ function whole(p: MatvecParameters, { finishRows }: MatvecShape): MatvecParamete
   return { ...p, TURNS };
 }
 
-/** The same with x staged, with x staged and weights placed, and with weights placed. */
-function stagedAndPlaced(p: MatvecParameters, { format }: MatvecShape): MatvecParameters[] {
-  const staged: MatvecParameters = { ...p, STAGED_X: 1 };
-  if (!isPlaceable(format)) return [staged];
-  return [staged, { ...staged, PLACED_WEIGHTS: 1 }, { ...p, PLACED_WEIGHTS: 1 }];
+/** The same with x staged, with weights placed as well, with weights placed alone, and with neither. */
+function anyOf({ STAGED_X, PLACED_WEIGHTS, ...plain }: MatvecParameters, { format }: MatvecShape): MatvecParameters[] {
+  const staged: MatvecParameters = { ...plain, STAGED_X: 1 };
+  const all: MatvecParameters[] = [staged, { ...staged, PLACED_WEIGHTS: 1 }, { ...plain, PLACED_WEIGHTS: 1 }, plain];
+  return all.filter((p) => isPlaceable(format) || !p.PLACED_WEIGHTS);
 }
 
 /** The parameters with one of them doubled or halved. */

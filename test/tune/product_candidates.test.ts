@@ -62,16 +62,28 @@ describe('of a matvec', () => {
       return [...new Set(candidates.map(({ STAGED_X = 0, PLACED_WEIGHTS = 0 }) => `${STAGED_X}${PLACED_WEIGHTS}`))];
     };
     for (const format of ['q4', 'q8'] as const) {
-      expect(kinds(of(4096, 4096, { input: 'f32', format }))).toEqual(['00', '10', '11', '01']);
+      expect(kinds(of(4096, 4096, { input: 'f32', format }))).toEqual(['10', '11', '01', '00']);
     }
     for (const format of ['f16', 'q4_k'] as const) {
-      expect(kinds(of(4096, 4096, { input: 'f32', format }))).toEqual(['00', '10']);
+      expect(kinds(of(4096, 4096, { input: 'f32', format }))).toEqual(['10', '00']);
     }
     expect(kinds(of(4096, 16384, { input: 'f32' }))).toEqual(['00', '01']); // x does not fit into the memory
     for (const input of ['to_q8', 'parts_to_q8', 'q8'] as const) {
       expect(kinds(of(4096, 4096, { input }))).toEqual(['00']);
     }
     expect(kinds(of(4096, 4096, { input: 'f32' }), 4)).toEqual(['00']); // a GPU in software
+  });
+
+  test('x in f32 is staged by default where it fits into workgroup memory, and not in software', () => {
+    const usual = (cols: number, bytes: number, subgroup = 32) => {
+      const limits = { ...LARGE, maxComputeWorkgroupStorageSize: bytes };
+      const { STAGED_X, WORKGROUP } = planMatvec(of(2048, cols, { input: 'f32' }), limits, subgroup);
+      return [STAGED_X, WORKGROUP];
+    };
+    expect(usual(2048, 16384)).toEqual([1, 512]);
+    expect(usual(8192, 49152)).toEqual([1, 512]);
+    expect(usual(8192, 16384)).toEqual([undefined, 128]);
+    expect([usual(2048, 16384, 4)[0], usual(2048, 16384, 0)[0]]).toEqual([undefined, undefined]);
   });
 
   test('hold what is fastest on an H200', () => {

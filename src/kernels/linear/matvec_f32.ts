@@ -1,5 +1,5 @@
 // The shader pieces of a matvec in f32 that stage x, or place weights in the mantissa (see MatvecParameters): a part
-// that comes with the first profile or tuning that asks for them.
+// that comes with the first product of such a plan.
 
 import q4Placed from '../../../shaders/linear/weights/q4_placed.wgsl?raw';
 import q8Placed from '../../../shaders/linear/weights/q8_placed.wgsl?raw';

@@ -46,6 +46,7 @@ const ENOUGH_OF_Q8 = 192;
  */
 const FEW_WORKGROUPS = 96;
 const FEW_MERGING_WORKGROUPS = 48;
+const FEW_STAGING_WORKGROUPS = 128;
 const MAX_LANES = 32;
 /** Lanes that share a row while there are enough rows for the GPU, and x is quantized. */
 const QUANTIZING_LANES = 16;
@@ -54,8 +55,9 @@ const PLAIN_LANES = 8;
 /** A subgroup smaller than this is a software GPU's: its threads run one after another. */
 const HARDWARE_SUBGROUP = 8;
 const MIN_WORKGROUP = 64;
-/** Quantizing x takes many threads; everything else starts sooner in a small workgroup. */
-const MOST_THREADS: Record<MatvecShape['input'], number> = { to_q8: 512, parts_to_q8: 1024, q8: 256, f32: 128 };
+/** Quantizing or staging x takes many threads; everything else starts sooner in a small workgroup. */
+const MOST_THREADS: Record<MatvecShape['input'], number> = { to_q8: 512, parts_to_q8: 1024, q8: 256, f32: 512 };
+const UNSTAGED_THREADS = 128;
 const MOST_SLOTS = 4;
 /** Of f32, f16 and bf16, whose blocks are many words, and of a software GPU. */
 const FEW_SLOTS = 2;
@@ -110,28 +112,35 @@ const quantizes = (input: MatvecShape['input']) => input.endsWith('to_q8');
 
 const floorPower = (n: number) => 2 ** Math.floor(Math.log2(Math.max(1, n)));
 
-function defaults(shape: MatvecShape, limits: MatvecLimits, subgroupMinSize: number): MatvecParameters {
+function defaults(
+  shape: MatvecShape,
+  limits: MatvecLimits,
+  subgroupMinSize: number,
+  staged = shape.input === 'f32' && subgroupMinSize >= HARDWARE_SUBGROUP,
+): MatvecParameters {
   const { rows, cols, input, finishRows } = shape;
   const blocks = cols / BLOCK;
   const mostLanes = Math.min(subgroupMinSize || PLAIN_LANES, MAX_LANES);
   const hardware = subgroupMinSize >= HARDWARE_SUBGROUP;
   const software = !hardware && subgroupMinSize > 0;
   const SLOTS = software || shape.format.includes('f') ? FEW_SLOTS : MOST_SLOTS;
-  const most = Math.min(hardware ? MOST_THREADS[input] : MIN_WORKGROUP, limits.maxComputeInvocationsPerWorkgroup);
+  const threads = staged || input !== 'f32' ? MOST_THREADS[input] : UNSTAGED_THREADS;
+  const most = Math.min(hardware ? threads : MIN_WORKGROUP, limits.maxComputeInvocationsPerWorkgroup);
   let LANES = Math.min(
     mostLanes,
     input === 'to_q8' ? QUANTIZING_LANES : MAX_LANES,
     Math.max(4, floorPower(blocks / SLOTS)),
   );
   let WORKGROUP = floorPower(most);
-  const few = input === 'parts_to_q8' ? FEW_MERGING_WORKGROUPS : FEW_WORKGROUPS;
+  const fewUnstaged = input === 'parts_to_q8' ? FEW_MERGING_WORKGROUPS : FEW_WORKGROUPS;
+  const few = staged ? FEW_STAGING_WORKGROUPS : fewUnstaged;
   const workgroups = (growth: number) => rows / ((WORKGROUP / LANES) * growth);
   if (input === 'parts_to_q8') while (WORKGROUP > MIN_WORKGROUP && workgroups(1) < few) WORKGROUP /= 2;
   while (LANES < mostLanes && LANES * SLOTS <= blocks && workgroups(1) < few) LANES *= 2;
   while (WORKGROUP > MIN_WORKGROUP && workgroups(1) < few) WORKGROUP /= 2;
   const fits = ([groupRows, turns]: readonly [number, number]) =>
     groupRows <= SLOTS &&
-    (turns === 1 || (hardware && input !== 'f32')) &&
+    (turns === 1 || (hardware && (input !== 'f32' || (staged && groupRows === SLOTS)))) &&
     workgroups(groupRows * turns) >= (input === 'q8' ? ENOUGH_OF_Q8 : ENOUGH_WORKGROUPS);
   let [GROUP_ROWS, TURNS] = GROWTH.filter(fits).at(-1) ?? GROWTH[0];
   if (!hardware) GROUP_ROWS = SLOTS; // threads in turn: fewer of them, with more rows each
@@ -145,19 +154,23 @@ function defaults(shape: MatvecShape, limits: MatvecLimits, subgroupMinSize: num
     else if (GROUP_ROWS < SLOTS) GROUP_ROWS *= 2;
     else TURNS *= 2;
   }
-  return { WORKGROUP, LANES, GROUP_ROWS, SLOTS, TURNS };
+  const p = { WORKGROUP, LANES, GROUP_ROWS, SLOTS, TURNS };
+  if (!staged) return p;
+  const plan = { ...p, STAGED_X: 1 } as const;
+  return bytesOf(shape, plan, subgroupMinSize) > limits.maxComputeWorkgroupStorageSize
+    ? defaults(shape, limits, subgroupMinSize, false)
+    : plan;
 }
 
+/** Rows of a workgroup. */
+const rowsOf = ({ WORKGROUP, LANES, GROUP_ROWS, TURNS }: MatvecParameters) => (WORKGROUP / LANES) * GROUP_ROWS * TURNS;
+
 /** Bytes of workgroup memory of matvec.wgsl with its libraries; an epilogue may take 4 bytes a row more. */
-function workgroupBytes(
-  { cols, input }: MatvecShape,
-  { STAGED_X }: MatvecParameters,
-  rows: number,
-  lanesInMemory: number,
-): number {
+function bytesOf({ cols, input }: MatvecShape, p: MatvecParameters, subgroupMinSize: number): number {
   const quantized = quantizes(input) ? BLOCK + 8 : 0;
-  const block = STAGED_X ? 4 * BLOCK + 4 : quantized;
-  return (cols / BLOCK) * block + 4 * ((rows + 1) * lanesInMemory + rows);
+  const block = p.STAGED_X ? 4 * BLOCK + 4 : quantized;
+  const lanesInMemory = subgroupMinSize > 0 ? 1 : p.LANES;
+  return (cols / BLOCK) * block + 4 * ((rowsOf(p) + 1) * lanesInMemory + rowsOf(p));
 }
 
 function check(shape: MatvecShape, limits: MatvecLimits, subgroupMinSize: number, p: MatvecParameters): void {
@@ -177,9 +190,9 @@ function check(shape: MatvecShape, limits: MatvecLimits, subgroupMinSize: number
   if (subgroupMinSize > 0 && LANES > subgroupMinSize) {
     refuse(why`${LANES} lanes exceed the subgroups of ${subgroupMinSize} of this GPU`);
   }
-  const rows = (WORKGROUP / LANES) * GROUP_ROWS * TURNS;
+  const rows = rowsOf(p);
   if (GROUP_ROWS * TURNS > 2 * LANES) refuse(why`${rows} rows a workgroup are more than two for each thread`);
   if (rows % shape.finishRows !== 0) refuse(why`${rows} rows a workgroup are no multiple of ${shape.finishRows}`);
-  const bytes = workgroupBytes(shape, p, rows, subgroupMinSize > 0 ? 1 : LANES);
+  const bytes = bytesOf(shape, p, subgroupMinSize);
   if (bytes > mostBytes) refuse(why`${bytes} bytes of workgroup memory exceed the ${mostBytes} of this GPU`);
 }
