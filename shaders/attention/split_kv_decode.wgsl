@@ -6,11 +6,11 @@
 // A pass of n tokens has n times the workgroups, so it splits the keys into n times fewer. In a batch that would make
 // the sums of a token depend on its neighbors.
 // Where splits are few, the output projection merges them on its way (x_parts), and there is no second pass.
-// Constants: those of decode_tiles; MAX_SPLITS; MERGE_SLICES, subsets of the splits that a merging workgroup has.
-@group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>;        // (n_tokens, N_HEADS, QUADS)
+// Constants: those of decode_tiles; MERGE_SLICES, subsets of the splits that a merging workgroup has.
+// Libraries: merged_f32 or merged_q8, which bind out.
 @group(0) @binding(4) var<storage, read_write> part_o: array<f32>;           // (n_tokens, N_HEADS, splits, HEAD_DIM)
 @group(0) @binding(5) var<storage, read_write> part_ml: array<SoftmaxState>; // (n_tokens, N_HEADS, splits)
-@group(0) @binding(6) var<uniform> splits_of_token: u32;  // where the pass has one token; at most MAX_SPLITS
+@group(0) @binding(6) var<uniform> splits_of_token: u32;  // where the pass has one token
 
 fn n_splits() -> u32 {
   if (BATCHED) { return splits_of_token; }
@@ -59,18 +59,16 @@ fn merge(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index)
   if (quad == 0) { slice_ml[slice] = mine.state; }
   slice_o[lid] = mine.o;
   workgroupBarrier();
-  if (lid < QUADS) {
-    var m = M_START;
-    for (var i = 0u; i < MERGE_SLICES; i++) { m = max(m, slice_ml[i].m); }
-    var l = 0.0;
-    var o = vec4(0.0);
-    for (var i = 0u; i < MERGE_SLICES; i++) {
-      let alpha = softmax_p(slice_ml[i].m, m);
-      l += alpha * slice_ml[i].l;
-      o += alpha * slice_o[i * QUADS + lid];
-    }
-    out[head * QUADS + lid] = o / l;
+  var m = M_START;
+  for (var i = 0u; i < MERGE_SLICES; i++) { m = max(m, slice_ml[i].m); }
+  var l = 0.0;
+  var o = vec4(0.0);
+  for (var i = 0u; i < MERGE_SLICES; i++) {
+    let alpha = softmax_p(slice_ml[i].m, m);
+    l += alpha * slice_ml[i].l;
+    o += alpha * slice_o[i * QUADS + quad];
   }
+  put_merged(head, lid, o / l);
 }
 
 fn ml_at(head: u32, split: u32) -> SoftmaxState { return part_ml[head * n_splits() + split]; }

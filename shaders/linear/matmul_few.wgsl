@@ -1,89 +1,144 @@
 // y[t, row] = rstd[t] * sum_k weights[row, k] * norm[k] * x[t, k] + bias[row] for up to 8 tokens: matvec.wgsl where
 // each block of weights is read once for all of them. The sums of a token do not depend on the others.
 //
-// LANES threads share a pair of rows, a lane every LANES-th block of 32 columns. The weights of the next trip are on
-// their way while those of this trip are multiplied with the blocks of four tokens, and of four more where there are as
-// many. Then the lanes add up in a tree. The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS.
-// Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS, WORKGROUP, LANES: powers of two, GRID_X.
+// LANES threads share PAIRS pairs of rows, a lane every LANES-th block of 32 columns. The weights of the next trip are
+// on their way while those of this trip are multiplied with the blocks of four tokens, and of four more where there are
+// as many. Then ADDERS threads add up the lanes of a pair and a token, and one thread adds up what those have; half of
+// the tokens at a time where workgroup memory is short. The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS.
+// Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS; PAIRS: 1 or 2; WORKGROUP, LANES: powers of two; AT_ONCE:
+// tokens that are added up at once, 4 or 8; GRID_X.
 // Libraries: weights/*, x_few_*, params. The epilogue defines fetch(token, row) and emit(token, row, y, fetched), row
-// even.
+// even; and finish(first_row, lid), where first_row is that of the workgroup in its part (finish_none).
 const BLOCKS = COLS / 32u;
-const GROUPS = WORKGROUP / LANES;                     // pairs of rows of a workgroup
+const GROUPS = WORKGROUP / LANES;
 const TRIPS = (BLOCKS + LANES - 1u) / LANES;
-const VECS = select(4u, 6u, NORMS_HERE);              // of a thread, in lane_sums
+const GROUP_PAIRS = GROUPS * PAIRS;                   // pairs of rows of a workgroup
+const ROWS_PER_WORKGROUP = 2u * GROUP_PAIRS;
+const SUMS = AT_ONCE * GROUP_PAIRS;
+const ADDERS = clamp(WORKGROUP / SUMS, 1u, LANES);    // of a sum
+const ADDED = select(ADDERS, LANES, ADDERS == 1u);    // what is left for one thread
+const LANE_STRIDE = LANES + 1u;                            // neighbors in different banks
 
-// Of four tokens: both rows, and the squares of x.
-struct Sums { a: vec4<f32>, b: vec4<f32>, square: vec4<f32> }
+// Of four tokens: the rows of the first pair, those of the second, and the squares of x.
+struct Four { a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32>, square: vec4<f32> }
 
-// (VECS, WORKGROUP): of tokens 0 to 3, then 4 to 7: the first rows, the second ones, the squares
-var<workgroup> lane_sums: array<vec4<f32>, VECS * WORKGROUP>;
+struct Rows { a: Weights, b: Weights, c: Weights, d: Weights }
+
+// (AT_ONCE, GROUP_PAIRS, LANES): both rows of a pair; (AT_ONCE, GROUPS, LANES)
+var<workgroup> lane_sums: array<vec2<f32>, SUMS * LANE_STRIDE>;
+var<workgroup> lane_squares: array<f32, select(1u, AT_ONCE * GROUPS * LANE_STRIDE, NORMS_HERE)>;
 
 // Past the last token that one again: what it gives is never emitted.
 fn x_of(token: u32, block: u32) -> X { return load_x(min(token, step.n_tokens - 1u), block); }
 
-fn add_four(s: Sums, w0: Weights, w1: Weights, first: u32, block: u32) -> Sums {
+fn two(w: Weights, x0: X, x1: X) -> vec2<f32> { return vec2(product(w, x0), product(w, x1)); }
+
+fn add_four(s: Four, w: Rows, first: u32, block: u32) -> Four {
+  var sum = s;
   let x0 = x_of(first, block);
   let x1 = x_of(first + 1u, block);
-  let a01 = vec2(product(w0, x0), product(w0, x1));
-  let b01 = vec2(product(w1, x0), product(w1, x1));
+  let a01 = two(w.a, x0, x1);
+  let b01 = two(w.b, x0, x1);
   let x2 = x_of(first + 2u, block);
   let x3 = x_of(first + 3u, block);
-  let a23 = vec2(product(w0, x2), product(w0, x3));
-  let b23 = vec2(product(w1, x2), product(w1, x3));
-  return Sums(
-    s.a + vec4(a01, a23), s.b + vec4(b01, b23),
-    s.square + vec4(square_of(x0), square_of(x1), square_of(x2), square_of(x3)),
-  );
+  sum.a += vec4(a01, two(w.a, x2, x3));
+  sum.b += vec4(b01, two(w.b, x2, x3));
+  if (PAIRS == 2u) {
+    sum.c += vec4(two(w.c, x0, x1), two(w.c, x2, x3));
+    sum.d += vec4(two(w.d, x0, x1), two(w.d, x2, x3));
+  }
+  if (NORMS_HERE) { sum.square += vec4(square_of(x0), square_of(x1), square_of(x2), square_of(x3)); }
+  return sum;
 }
 
-fn put(first: u32, lid: u32, s: Sums) {
-  lane_sums[first * WORKGROUP + lid] = s.a;
-  lane_sums[(first + 1u) * WORKGROUP + lid] = s.b;
-  if (NORMS_HERE) { lane_sums[(first + 2u) * WORKGROUP + lid] = s.square; }
+// Leaves what a thread has of four tokens, the first of which is number `first` of those that are added up at once.
+fn leave(first: u32, group: u32, lane: u32, s: Four) {
+  for (var t = 0u; t < 4u; t++) {
+    let at = ((first + t) * GROUP_PAIRS + group * PAIRS) * LANE_STRIDE + lane;
+    lane_sums[at] = vec2(s.a[t], s.b[t]);
+    if (PAIRS == 2u) { lane_sums[at + LANE_STRIDE] = vec2(s.c[t], s.d[t]); }
+    if (NORMS_HERE) { lane_squares[((first + t) * GROUPS + group) * LANE_STRIDE + lane] = s.square[t]; }
+  }
 }
+
+// Adds up and emits AT_ONCE tokens from first_token on.
+fn add_up(first_token: u32, first_row: u32, lid: u32) {
+  workgroupBarrier();
+  if (ADDERS > 1u) {
+    let at = lid / ADDERS * LANE_STRIDE;
+    let part = lid % ADDERS;
+    var sum = vec2(0.0);
+    for (var i = part; i < LANES; i += ADDERS) { sum += lane_sums[at + i]; }
+    workgroupBarrier();
+    lane_sums[at + part] = sum;
+    workgroupBarrier();
+  }
+  for (var i = lid; i < SUMS; i += WORKGROUP) {
+    let pair = i % GROUP_PAIRS;
+    let t = i / GROUP_PAIRS;
+    let token = first_token + t;
+    let part_row = first_row + 2u * pair;
+    if (token < step.n_tokens && part_row < PART_ROWS) {
+      var y = vec2(0.0);
+      for (var k = 0u; k < ADDED; k++) { y += lane_sums[i * LANE_STRIDE + k]; }
+      if (NORMS_HERE) {
+        let at = (t * GROUPS + pair / PAIRS) * LANE_STRIDE;
+        var square = 0.0;
+        for (var k = 0u; k < LANES; k++) { square += lane_squares[at + k]; }
+        y *= inverseSqrt(square / f32(COLS) + EPS);
+      }
+      let row = ROW0 + part_row;
+      emit(token, row, y + bias_pair(row), fetch(token, row));
+    }
+  }
+}
+
+fn row_at(row: u32) -> u32 { return min(row, PART_ROWS - 1u) * BLOCKS; }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
+fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let lane = lid % LANES;
-  let part_row = ((group.y * GRID_X + group.x) * GROUPS + lid / LANES) * 2u;
-  let first_row = min(part_row, PART_ROWS - 1u) * BLOCKS;
-  let second_row = min(part_row + 1u, PART_ROWS - 1u) * BLOCKS;
-  var near = Sums();   // of the first four tokens
-  var far = Sums();
-  var next0 = load_packed(first_row + min(lane, BLOCKS - 1u));
-  var next1 = load_packed(second_row + min(lane, BLOCKS - 1u));
+  let group = lid / LANES;
+  let first_row = (wid.y * GRID_X + wid.x) * ROWS_PER_WORKGROUP;
+  let row = first_row + 2u * PAIRS * group;
+  let rows = vec4(row_at(row), row_at(row + 1u), row_at(row + 2u), row_at(row + 3u));
+  var near = Four();   // of the first four tokens
+  var far = Four();
+  let begin = min(lane, BLOCKS - 1u);
+  var a = load_packed(rows.x + begin);
+  var b = load_packed(rows.y + begin);
+  var c = a;
+  var d = b;
+  if (PAIRS == 2u) {
+    c = load_packed(rows.z + begin);
+    d = load_packed(rows.w + begin);
+  }
   for (var trip = 0u; trip < TRIPS; trip++) {
     let block = lane + trip * LANES;
-    let w0 = weights_of(next0);
-    let w1 = weights_of(next1);
+    let w = Rows(weights_of(a), weights_of(b), weights_of(c), weights_of(d));
     if (trip + 1u < TRIPS) {
       let later = min(block + LANES, BLOCKS - 1u);
-      next0 = load_packed(first_row + later);
-      next1 = load_packed(second_row + later);
+      a = load_packed(rows.x + later);
+      b = load_packed(rows.y + later);
+      if (PAIRS == 2u) {
+        c = load_packed(rows.z + later);
+        d = load_packed(rows.w + later);
+      }
     }
     if (block < BLOCKS) {
-      near = add_four(near, w0, w1, 0u, block);
-      if (step.n_tokens > 4u) { far = add_four(far, w0, w1, 4u, block); }
+      near = add_four(near, w, 0u, block);
+      if (step.n_tokens > 4u) { far = add_four(far, w, 4u, block); }
     }
   }
-  put(0u, lid, near);
-  put(VECS / 2u, lid, far);
-  for (var half = LANES / 2u; half > 0u; half /= 2u) {
+  leave(0u, group, lane, near);
+  if (AT_ONCE == 8u) {
+    leave(4u, group, lane, far);
+    add_up(0u, first_row, lid);
+  } else {
+    add_up(0u, first_row, lid);
     workgroupBarrier();
-    if (lane < half) {
-      for (var i = lid; i < VECS * WORKGROUP; i += WORKGROUP) { lane_sums[i] += lane_sums[i + half]; }
-    }
+    leave(0u, group, lane, far);
+    add_up(4u, first_row, lid);
   }
-  workgroupBarrier();
-  if (part_row < PART_ROWS) {
-    let row = ROW0 + part_row;
-    let bias = bias_pair(row);
-    for (var token = lane; token < step.n_tokens; token += LANES) {
-      let at = token / 4u * (VECS / 2u) * WORKGROUP + lid - lane;
-      var rstd = 1.0;
-      if (NORMS_HERE) { rstd = inverseSqrt(lane_sums[at + 2u * WORKGROUP][token % 4u] / f32(COLS) + EPS); }
-      let y = rstd * vec2(lane_sums[at][token % 4u], lane_sums[at + WORKGROUP][token % 4u]);
-      emit(token, row, y + bias, fetch(token, row));
-    }
-  }
+  finish(first_row, lid);
 }

@@ -1,9 +1,10 @@
 // Decode attention over splits of the cache, merged afterwards: limits, splits, scratch memory and grids.
 
 import mergeParts from '../../shaders/attention/lib/merge_parts.wgsl?raw';
+import mergedF32 from '../../shaders/attention/lib/merged_f32.wgsl?raw';
 import wgsl from '../../shaders/attention/split_kv_decode.wgsl?raw';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
-import { type CommandList, createKernel } from '../gpu/kernel';
+import { type CommandList, type Constant, createKernel } from '../gpu/kernel';
 import { why } from '../shared/why';
 import {
   type AttentionKernel,
@@ -36,6 +37,12 @@ const ENOUGH_WORKGROUPS = 256;
 const SHORT_CACHE_SPLITS = 4;
 const MIN_SHORT_SPLIT_KEYS = 32;
 
+/** The form of what the merge of the splits leaves: the library that binds `out`. */
+export interface MergedOutput {
+  wgsl: readonly string[];
+  constants?: Readonly<Record<string, Constant>>;
+}
+
 /** SPLITS and WORKGROUP for a cache of kvLen keys where nothing was measured. */
 export function untunedSplits(kvLen: number, shape: AttentionShape, limits: AttentionLimits) {
   const short = shape.partsMergeInO ? Math.min(SHORT_CACHE_SPLITS, kvLen / MIN_SHORT_SPLIT_KEYS) : 1;
@@ -60,7 +67,7 @@ export function planSplitKvDecode(
   check(NAME, SPLITS <= MAX_SPLITS, why`SPLITS ${SPLITS} is above ${MAX_SPLITS}`);
   const bytes = partBytes(shape, SPLITS);
   checkScratch(NAME, limits, bytes.o);
-  return { parameters, derived: { MAX_SPLITS, MERGE_SLICES }, scratchBytes: bytes.o + bytes.ml + UNIFORM_BYTES };
+  return { parameters, derived: { MERGE_SLICES }, scratchBytes: bytes.o + bytes.ml + UNIFORM_BYTES };
 }
 
 /** Bytes of the parts of a pass: f32 o (tokens, heads, splits, headDim), and m and l of each. */
@@ -71,11 +78,13 @@ function partBytes({ nHeads, headDim, maxTokens, rows }: AttentionShape, splits:
 
 /**
  * Decode with a long cache; any number of tokens, each on its own. The kernels are the same for every number of splits.
+ * @param merged default: out in f32
  */
 export async function createSplitKvDecode(
   gpu: Gpu,
   shape: AttentionShape,
   given?: Record<string, number>,
+  merged: MergedOutput = { wgsl: [mergedF32] },
 ): Promise<AttentionKernel> {
   const { parameters, derived, scratchBytes } = planSplitKvDecode(shape, attentionLimits(gpu), given);
   const bindings = ['read', 'read', 'read', 'write', 'write', 'write', 'uniform'] as const;
@@ -84,8 +93,8 @@ export async function createSplitKvDecode(
     createKernel(gpu, {
       ...source,
       label: `attention/${NAME}.${entryPoint}`,
-      wgsl: [...source.wgsl, mergeParts, wgsl],
-      constants: { ...source.constants, ...derived },
+      wgsl: [...source.wgsl, mergeParts, ...merged.wgsl, wgsl],
+      constants: { ...source.constants, ...derived, ...merged.constants },
       entryPoint,
     });
   const [main, merge] = await Promise.all([kernel('main'), kernel('merge')]);

@@ -6,9 +6,7 @@ import { kvRoom } from '../attention/kv_layout';
 import type { Bindable } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
-import { createGatedUnit } from '../kernels/elementwise/gated_unit';
 import { createNormRope } from '../kernels/elementwise/norm_rope';
-import { createPostNorm } from '../kernels/elementwise/post_norm';
 import { createQuantizeActivations } from '../kernels/elementwise/quantize_activations';
 import { createLinear, type LinearPass, type MadeLinear } from '../kernels/linear/create_linear';
 import { gateUpEpilogue } from '../kernels/linear/epilogues/gate_up';
@@ -23,6 +21,7 @@ import type { MatvecInput } from '../kernels/linear/matvec';
 import { fitsMatvec } from '../kernels/linear/matvec_plan';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import { formatRuns, type WeightRun } from '../kernels/linear/weight_format';
+import { arrived } from '../shared/part';
 import { type ActivationType, type Arithmetic, arithmeticOf, type MatrixChoice } from './arithmetic';
 import type { Buffers } from './buffers';
 import type { KvCache } from './kv_cache';
@@ -54,7 +53,7 @@ export interface LinearSources {
   matrices?: LongPasses | null;
   /** The parameters that a tuner found. */
   tuned: ProductProfile | null;
-  /** Makes the products of a prefill otherwise. Default: createLinear. */
+  /** Makes the products of many tokens otherwise. Default: createLinear. */
   createLong?: CreateLong;
 }
 
@@ -83,7 +82,7 @@ export interface LongPasses {
 /** The activations of a linear. */
 interface Source {
   from: GPUBuffer;
-  /** Their form in decode. Default: in each run of rows of one format integers, where they fit, else f32. */
+  /** Their form. Default: in each run of rows of one format integers, where they fit, else f32. */
   as?: MatvecInput;
   /** The splits of attention that the linear merges. */
   parts?: AttentionParts;
@@ -160,7 +159,7 @@ export class LinearBuilder {
   }
 
   /** q, k and v of a layer; norms of q and k, or scales of k and v, take a second dispatch, which then turns them. */
-  private async qkv(pass: LinearPass, weights: LinearWeights, index: number): Promise<Operation> {
+  async qkv(pass: LinearPass, weights: LinearWeights, index: number): Promise<Operation> {
     const { gpu, config, attentionShape, buffers, kvCache } = this.sources;
     const { qkNorm, qkNormEps: normEps, layers } = config;
     const { rope, window } = layers[index];
@@ -183,10 +182,11 @@ export class LinearBuilder {
   }
 
   /** h of the MLP; rows of gate and up that are not interleaved take a second dispatch. */
-  private async gateUp(pass: LinearPass, weights: LinearWeights): Promise<Operation> {
+  async gateUp(pass: LinearPass, weights: LinearWeights): Promise<Operation> {
     const { activation, intermediateSize: intermediate } = this.sources.config;
     const { x, y, h } = this.sources.buffers;
     if (isInterleaved(weights)) return this.linear(pass, weights, gateUpEpilogue(activation), { from: x }, h);
+    const { createGatedUnit } = await arrived(import('../kernels/elementwise/gated_unit'));
     const [stored, kernel] = await Promise.all([
       this.linear(pass, weights, STORE, { from: x }, y),
       createGatedUnit(this.sources.gpu, { intermediate, activation }),
@@ -196,10 +196,11 @@ export class LinearBuilder {
   }
 
   /** A linear that is added to the residual stream; a norm of its output takes a second dispatch. */
-  private async add(pass: LinearPass, weights: LinearWeights, source: Source): Promise<Operation> {
+  async add(pass: LinearPass, weights: LinearWeights, source: Source): Promise<Operation> {
     const { hiddenSize: cols, rmsNormEps: normEps, residualScale: scale } = this.sources.config;
     const { x, y } = this.sources.buffers;
     if (!weights.outputNorm) return this.linear(pass, weights, residualEpilogue(scale), source, x);
+    const { createPostNorm } = await arrived(import('../kernels/elementwise/post_norm'));
     const [stored, kernel] = await Promise.all([
       this.linear(pass, weights, STORE, source, y),
       createPostNorm(this.sources.gpu, { cols, normEps, scale }),
@@ -227,8 +228,9 @@ export class LinearBuilder {
       return { run, shape, input: as ?? this.inputOf(pass, shape, epilogue.finishRows) };
     });
     if (runs.some(({ input }) => input !== 'f32')) this.arithmetic[pass] = 'q8';
+    const quantizes = pass === 'prefill' && !as && runs.some(({ input }) => input === 'q8');
     const linears = runs.map(async ({ run, shape, input }): Promise<Operation> => {
-      const x = pass === 'prefill' && input === 'q8' ? buffers.xq : from;
+      const x = quantizes && input === 'q8' ? buffers.xq : from;
       this.keep(weights, run, { pass, shape, epilogue, input, buffers: [x, ...own] });
       const isLong = pass === 'prefill' && createLong;
       const kernel = await (isLong
@@ -237,7 +239,6 @@ export class LinearBuilder {
       const groups = kernel.bind(run, x, weights.params, ...own);
       return { record: (list, nTokens) => kernel.record(list, groups, nTokens) };
     });
-    const quantizes = pass === 'prefill' && runs.some(({ input }) => input === 'q8');
     const quantize = quantizes ? [this.quantize(weights, from)] : [];
     const plain = sequence(await Promise.all([...quantize, ...linears]));
     const linear = { weights, runs, epilogue, from, xq: buffers.xq, own };
@@ -270,7 +271,8 @@ export class LinearBuilder {
     return this.fits(shape, 'to_q8', finishRows) ? 'to_q8' : 'f32';
   }
 
-  private inIntegers(pass: LinearPass, { format }: LinearShape): boolean {
+  /** True if the load allows integers in a pass, and the format has them. */
+  inIntegers(pass: LinearPass, { format }: Pick<LinearShape, 'format'>): boolean {
     return this.sources.activations[pass] === 'q8' && hasIntegers(format);
   }
 

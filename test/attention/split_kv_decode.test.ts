@@ -1,11 +1,54 @@
 // split_kv_decode against the reference: splits, merging and all cases of the suite.
 
-import { expect, test } from 'vitest';
-import { planSplitKvDecode, untunedSplits } from '../../src/attention/split_kv_decode';
+import { describe, expect, test } from 'vitest';
+import { mergedQ8 } from '../../src/attention/merged_q8';
+import { createSplitKvDecode, planSplitKvDecode, untunedSplits } from '../../src/attention/split_kv_decode';
+import { CommandList } from '../../src/gpu/kernel';
+import { xqBytes } from '../../src/kernels/elementwise/quantize_activations';
+import { ZERO_BELOW } from '../../src/kernels/linear/weight_format';
+import { hardwareGpu, PATHS } from '../gpu/test_device';
+import { randomArray } from '../random';
 import { geometry, PROGRESS, SMALL } from './cases';
 import { testParameters, testSibling } from './suite';
 
 testSibling('split_kv_decode', 1, { differs: true });
+
+describe.each(PATHS.map((without) => ({ without })))('merged into signed bytes, without $without', ({ without }) => {
+  test.each([
+    [32, 3],
+    [64, 1],
+  ])('heads of %i, %i tokens: each value as it would be, to half a step', async (headDim, nTokens) => {
+    const gpu = await hardwareGpu(without);
+    const shape = {
+      ...SMALL,
+      headDim,
+      nHeads: 4,
+      nKvHeads: 2,
+      contextLength: 64,
+      maxTokens: 4,
+      kvType: 'f32' as const,
+    };
+    const [nQ, nKv] = [nTokens * 4 * headDim, 2 * 64 * headDim];
+    const [q, k, v] = [nQ, nKv, nKv].map((n, i) => gpu.upload(`${i}`, randomArray(n, 70 + i, 1)));
+    const plain = gpu.upload('plain', new Float32Array(nQ));
+    const bytes = gpu.upload('bytes', new Uint8Array(xqBytes(nTokens, 4 * headDim)));
+    for (const [out, merged] of [[plain, undefined] as const, [bytes, mergedQ8(ZERO_BELOW)] as const]) {
+      const kernel = await createSplitKvDecode(gpu, shape, { SPLITS: 3 }, merged);
+      const list = new CommandList(gpu);
+      kernel.bind(q, k, v, out, null).record(list, nTokens);
+      await list.run({ position: 40, nTokens });
+    }
+    const expected = new Float32Array(await gpu.read(plain));
+    const read = await gpu.read(bytes);
+    expect(gpu.failure).toBeNull();
+    const [found, d] = [new Int8Array(read), new Float32Array(read, nQ)];
+    for (const [i, value] of expected.entries()) {
+      const scale = d[Math.floor(i / 32)];
+      expect(Math.abs(found[i] * scale - value)).toBeLessThan(0.501 * scale);
+    }
+    expect([...d.subarray(0, nQ / 32)].every((scale) => scale > 0)).toBe(true);
+  });
+});
 
 const lengths = PROGRESS.filter((c) => c.nTokens === 1);
 testParameters('split_kv_decode', [], { SPLITS: 1 }, lengths);

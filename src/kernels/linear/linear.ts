@@ -43,7 +43,8 @@ export interface Epilogue {
   constants?: Readonly<Record<string, Constant>>;
   bindings: readonly BindingKind[];
   /**
-   * Decode only: `wgsl` defines `finish` of matvec.wgsl, which takes whole workgroups of this many rows, or a multiple.
+   * `wgsl` defines `finish` of matvec.wgsl or matmul_few.wgsl, which takes whole workgroups of this many rows, or a
+   * multiple.
    */
   finishRows?: number;
   /** Where the tokens of a pass stand, if the epilogue asks and they are not one conversation's. */
@@ -60,7 +61,7 @@ export interface EpilogueOutput {
   /** Index among the buffers of the epilogue. */
   buffer: number;
   /**
-   * `q8`: the layout of quantize_activations for one token. `key`: sortable logits (shaders/sampling/logit_key.wgsl).
+   * `q8`: the layout of quantize_activations. `key`: sortable logits (shaders/sampling/logit_key.wgsl).
    */
   encoding: 'f32' | 'f16' | 'q8' | 'key';
   bytes: number;

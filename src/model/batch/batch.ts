@@ -1,12 +1,14 @@
 // The pass of a batch: a step of several conversations, a token each, that reads every weight once. The operations are
 // those of Llama.forward.
 
+import { mergedQ8 } from '../../attention/merged_q8';
 import { createSplitKvDecode } from '../../attention/split_kv_decode';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE } from '../../gpu/device';
 import { CommandList, type ListAtStep } from '../../gpu/kernel';
 import { createEmbed } from '../../kernels/elementwise/embed';
 import { headRowsEpilogue } from '../../kernels/linear/epilogues/head_rows';
 import { createMatmulFew } from '../../kernels/linear/matmul_few';
+import { BLOCK, ZERO_BELOW } from '../../kernels/linear/weight_format';
 import { type BatchRow, createRows, SLOTS, TOKEN_RING } from '../../kernels/row_table';
 import { createMaxima, logitsBytes, maximaBytes } from '../../kernels/sampling/maxima';
 import { partsBytes } from '../../kernels/sampling/sample';
@@ -15,6 +17,7 @@ import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../../samplin
 import type { KvBranches } from '../kv_branches';
 import { LinearBuilder, type LinearSources, type Operation } from '../linears';
 import { bindableRoom, createBatchCache, SlotRows } from './batch_cache';
+import { fewLinears, takesIntegers } from './few_linears';
 
 export { SLOTS };
 
@@ -88,15 +91,22 @@ export class Batch {
       const { x, q, attn, status } = given.buffers;
       const { vocabSize, hiddenSize, embeddingScale: scale } = config;
       const linears = new LinearBuilder(sources);
+      const inQ8 = weights.layers.every(({ o }) => takesIntegers(linears, o));
+      const quantizesAttn = inQ8 && config.headDim % BLOCK === 0;
       const shape = { vocabSize };
       const epilogue = headRowsEpilogue(config.logitScale, config.logitSoftcap, logitsBytes(vocabSize) / 4);
       const [attention, embed, head, maxima, sample, ...layers] = await Promise.all([
-        createSplitKvDecode(gpu, attentionShape, { SPLITS: splitsOf(sources) }),
+        createSplitKvDecode(
+          gpu,
+          attentionShape,
+          { SPLITS: splitsOf(sources) },
+          quantizesAttn ? mergedQ8(ZERO_BELOW) : undefined,
+        ),
         createEmbed(gpu, { vocabSize, hiddenSize, parts: weights.embedding.parts, scale, rows }),
         linears.linear('prefill', weights.head, epilogue, { from: x }, own.logits),
         createMaxima(gpu, shape),
         createBatchSample(gpu, shape, rows),
-        ...weights.layers.map((_, i) => linears.prefill(i)),
+        ...weights.layers.map((_, i) => fewLinears(linears, sources, i, quantizesAttn)),
       ]);
       const embedGroups = embed.bind(weights.embedding, own.tokens, x);
       const maximaGroup = maxima.bind(own.logits, own.maxima);

@@ -7,9 +7,10 @@ import { rmsNorm } from '../../../src/cpu/rms_norm';
 import type { Gpu } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
 import { createQuantizeActivations, xqBytes } from '../../../src/kernels/elementwise/quantize_activations';
+import { gateUpRowsQ8Epilogue } from '../../../src/kernels/linear/epilogues/gate_up_rows_q8';
 import { residualEpilogue } from '../../../src/kernels/linear/epilogues/residual';
 import type { LinearShape } from '../../../src/kernels/linear/linear';
-import { createMatmulFew } from '../../../src/kernels/linear/matmul_few';
+import { createMatmulFew, planFew } from '../../../src/kernels/linear/matmul_few';
 import { rowParts } from '../../../src/kernels/linear/weight_format';
 import { assertClose } from '../../close';
 import { hardwareGpu, PATHS, testGpu } from '../../gpu/test_device';
@@ -54,6 +55,17 @@ async function products(gpu: Gpu, shape: LinearShape, input: 'f32' | 'q8', nToke
   return { found, textbook };
 }
 
+/** Rows in the layout of quantize_activations. */
+function packed(rows: readonly { q: Int8Array; d: Float32Array }[]): Uint8Array<ArrayBuffer> {
+  const cols = rows[0].q.length;
+  const bytes = new Uint8Array(xqBytes(rows.length, cols));
+  for (const [t, { q, d }] of rows.entries()) {
+    bytes.set(new Uint8Array(q.buffer, q.byteOffset, cols), t * cols);
+    bytes.set(new Uint8Array(d.buffer, d.byteOffset, d.byteLength), rows.length * cols + t * d.byteLength);
+  }
+  return bytes;
+}
+
 const all = (nTokens: number) => Array.from({ length: nTokens }, (_, t) => t);
 const flat = (rows: readonly ArrayLike<number>[]) => Float32Array.from(rows.flatMap((row) => Array.from(row)));
 
@@ -87,6 +99,73 @@ test.each([
   const shape: LinearShape = { rows: 37, cols: 224, format: 'q8', normEps: null, bias: true };
   const { found, textbook } = await products(await gpuOf(without), shape, 'q8', 5, [all(5)]);
   assertClose(found[0], flat(textbook), 1e-5);
+});
+
+describe.each([
+  ['as hardware', hardwareGpu, []],
+  ['as in software', testGpu, []],
+  ['without subgroups and immediates', hardwareGpu, PATHS[1]],
+] as const)('gate_up_rows_q8, %s', (_, gpuOf, without) => {
+  // Lanes of one block, and of several where the tokens are added up in two halves; the last workgroup is half empty.
+  test.each([
+    [192, 64, 8],
+    [192, 64, 3],
+    [96, 1056, 5],
+  ])('is silu(gate) * up in signed bytes: 2x%i rows, %i columns, %i tokens', async (intermediate, cols, nTokens) => {
+    const gpu = await gpuOf(without);
+    const [rows, epilogue] = [2 * intermediate, gateUpRowsQ8Epilogue('silu')];
+    const shape: LinearShape = { rows, cols, format: 'q8', normEps: null, bias: false };
+    const { matrix, values } = await randomMatrix(gpu, 'q8', rows, cols, 21);
+    const x = Array.from({ length: nTokens }, (_, t) => quantizeActivations(randomArray(cols, 40 + t, 2)));
+    const xq = gpu.upload('xq', packed(x));
+    const h = gpu.upload('h', new Uint8Array(xqBytes(nTokens, intermediate)));
+    const product = await createMatmulFew(gpu, shape, epilogue, 'q8');
+    const list = new CommandList(gpu);
+    product.record(list, product.bind(matrix, xq, gpu.upload('params', new Float32Array(4)), h), nTokens);
+    await list.run({ position: 0, nTokens });
+    const read = await gpu.read(h);
+    expect(gpu.failure).toBeNull();
+    const [q, d] = [new Int8Array(read), new Float32Array(read, nTokens * intermediate)];
+    for (const [t, { q: bytes, d: scales }] of x.entries()) {
+      const seen = Float32Array.from(bytes, (each, i) => each * scales[Math.floor(i / 32)]);
+      const y = linear(seen, values, null);
+      for (let i = 0; i < intermediate; i++) {
+        const at = t * intermediate + i;
+        const scale = d[Math.floor(at / 32)];
+        const expected = (y[2 * i] / (1 + Math.exp(-y[2 * i]))) * y[2 * i + 1];
+        expect(Math.abs(q[at] * scale - expected), `token ${t}, value ${i}`).toBeLessThan(0.501 * scale);
+      }
+    }
+  });
+});
+
+test('every plan has whole pairs, and fits the workgroup memory that any device has', () => {
+  for (const rows of [2, 64, 2048, 3072, 16384, 128256])
+    for (const cols of [32, 96, 576, 2048, 4096, 14336])
+      for (const input of ['f32', 'q8'] as const)
+        for (const finishRows of [undefined, 64])
+          for (const isSoftware of [false, true]) {
+            const plan = planFew({ rows, cols, input, normEps: 1e-5, finishRows }, isSoftware);
+            const { PAIRS, WORKGROUP, LANES, AT_ONCE } = plan;
+            const groups = WORKGROUP / LANES;
+            const squares = input === 'f32' ? groups * 4 : 0;
+            const bytes = AT_ONCE * (LANES + 1) * (groups * PAIRS * 8 + squares) + (finishRows ? 1024 : 0);
+            expect(bytes, `${rows}x${cols} ${input} ${JSON.stringify(plan)}`).toBeLessThanOrEqual(16384);
+            expect(WORKGROUP).toBeLessThanOrEqual(256);
+            expect(groups).toBeGreaterThanOrEqual(1);
+            if (finishRows) expect((groups * PAIRS * 2) % finishRows).toBe(0);
+          }
+});
+
+test('lanes fill a large GPU: many share a short row of few, and each has two pairs of many', () => {
+  const plan = (rows: number, cols: number) => {
+    const { PAIRS, LANES, WORKGROUP } = planFew({ rows, cols, input: 'q8', normEps: null }, false);
+    return [PAIRS, LANES, WORKGROUP];
+  };
+  expect(plan(2048, 8192)).toEqual([1, 64, 128]);
+  expect(plan(2048, 2048)).toEqual([1, 32, 128]);
+  expect(plan(3072, 2048)).toEqual([1, 32, 128]);
+  expect(plan(128256, 2048)).toEqual([2, 16, 64]);
 });
 
 test('weights without integers are refused', async () => {

@@ -1,6 +1,7 @@
 // The epilogue of gate and up for one token, with h quantized for the down projection.
 
 import wgsl from '../../../../shaders/linear/epilogues/gate_up_q8.wgsl?raw';
+import quadsQ8 from '../../../../shaders/linear/epilogues/quads_q8.wgsl?raw';
 import type { Epilogue } from '../linear';
 import { BLOCK } from '../weight_format';
 import { ACTIVATION, type Activation, activationConstants } from './gate_up';
@@ -9,7 +10,7 @@ import { ACTIVATION, type Activation, activationConstants } from './gate_up';
 export function gateUpQ8Epilogue(activation: Activation): Epilogue {
   return {
     label: 'kernels/gate_up_q8',
-    wgsl: [ACTIVATION, wgsl],
+    wgsl: [ACTIVATION, quadsQ8, wgsl],
     constants: activationConstants(activation),
     bindings: ['write'],
     finishRows: 64,
