@@ -5,7 +5,7 @@ import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import { timePass } from '../gpu/time_pass';
 import type { StepDecision } from '../model/step/decode_step';
-import type { FusedLayers, FusedStep } from '../model/step/fused_step';
+import { type FusedLayers, type FusedStep, LONG_CONTEXT } from '../model/step/fused_step';
 import { quoted, type Reason, why } from '../shared/why';
 import { distanceOf } from './witness';
 
@@ -19,9 +19,8 @@ const LEAST_WAIT_MS = 1;
 const COMPARED_AT = 24;
 /** Largest distance of x after a fused step from x after a plain step, as a share of x. Both round x to bytes. */
 const MOST_DISTANCE = 0.05;
-/** Keys of the steps that are timed. Contexts of LONG times as many are timed at their end, too. */
+/** Keys of the steps that are timed. */
 const TIMED_AT = 512;
-const LONG = 4;
 /** Steps timed each way, where they take no longer than TIMED_MS. */
 const TIMED_STEPS = 200;
 const TIMED_MS = 150;
@@ -122,9 +121,9 @@ async function turningPoints(
   near: { at: number; ms: StepTimes },
 ): Promise<Pick<StepDecision, 'lanesFrom' | 'until'>> {
   const ends = { lanesFrom: TO_THE_END, until: TO_THE_END };
-  const at = model.contextLength - 2;
-  const { fused } = model;
-  if (at < LONG * TIMED_AT || !fused) return ends;
+  const { fused, contextLength } = model;
+  if (contextLength < LONG_CONTEXT || !fused) return ends;
+  const at = contextLength - 2;
   const lanes = near.ms.lanes === undefined ? null : fused.lanes;
   const far = { at, ms: await timeSteps(gpu, model, waysOf(fused, lanes), at) };
   if (await fused.gaveUp()) return ends;

@@ -3,7 +3,7 @@
 
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { timePass } from '../../src/gpu/time_pass';
-import type { FusedLayers, FusedStep } from '../../src/model/step/fused_step';
+import { type FusedLayers, type FusedStep, LONG_CONTEXT } from '../../src/model/step/fused_step';
 import { decideStep, type KnownStep, type SteppedModel } from '../../src/tune/step';
 import { testGpu } from '../gpu/test_device';
 
@@ -193,6 +193,15 @@ describe('fused', () => {
   ])('with lanes behind long caches: %s', async (_title, farMs, lanesFrom, until) => {
     const { decision } = await decide({ contextLength: 8002, lanesMs: 0.5, farMs });
     expect(decision).toMatchObject({ name: 'fused', lanesFrom: Math.round(lanesFrom), until: Math.round(until) });
+  });
+
+  test.each([
+    [LONG_CONTEXT, 512 + Math.round((LONG_CONTEXT - 2 - 512) / 6)],
+    [LONG_CONTEXT - 1, TO_THE_END],
+  ])('a context of %i tokens: lanes from %i on', async (contextLength, lanesFrom) => {
+    const farMs = { plain: 1, fused: 1.4, lanes: 0.9 };
+    const { decision } = await decide({ contextLength, lanesMs: 0.5, farMs });
+    expect(decision).toMatchObject({ name: 'fused', lanesFrom });
   });
 
   test('no lanes where they are wrong', async () => {

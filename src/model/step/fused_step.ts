@@ -36,8 +36,8 @@ export interface FusedLayers {
   record(list: CommandList): void;
 }
 
-/** Contexts from this many tokens on have keys enough for lanes. */
-const LANES_CONTEXT = 2048;
+/** Contexts from this many tokens on have keys enough for lanes. Steps are timed at their end, too. */
+export const LONG_CONTEXT = 2048;
 
 export class FusedStep {
   /** Attention in tiles, for short caches; and by lanes, for long ones, where the context is long enough. */
@@ -69,7 +69,7 @@ export class FusedStep {
     test: StepTest = {},
   ): Promise<FusedStep> {
     const { gpu, weights, kvCache, buffers } = sources;
-    const withLanes = test.lanes ?? shape.contextLength >= LANES_CONTEXT;
+    const withLanes = test.lanes ?? shape.contextLength >= LONG_CONTEXT;
     const [tiles, lanes] = await Promise.all([
       Step.create(gpu, shape, launch, 'tiles', test),
       withLanes && mayAttendByLanes(shape, launch, gpu.can.subgroupMinSize, gpu.limits)
