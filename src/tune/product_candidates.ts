@@ -9,8 +9,8 @@ import {
   SOFTWARE_TILES,
   type Tiles,
 } from '../kernels/linear/matmul_plan';
-import { isPlaceable } from '../kernels/linear/matvec_f32';
 import { type MatvecLimits, type MatvecParameters, type MatvecShape, planMatvec } from '../kernels/linear/matvec_plan';
+import { isPlaceable } from '../kernels/linear/placed_formats';
 
 type Seed = readonly [WORKGROUP: number, LANES: number, GROUP_ROWS: number, TURNS: number];
 

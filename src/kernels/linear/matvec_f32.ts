@@ -10,12 +10,9 @@ import xStaged from '../../../shaders/linear/x/x_staged.wgsl?raw';
 import { GpuProgramError } from '../../errors';
 import { type Reason, why } from '../../shared/why';
 import type { MatvecParameters, MatvecShape } from './matvec_plan';
+import { isPlaceable, type PlacedFormat } from './placed_formats';
 
-/** By the formats whose integers fit into a mantissa where they are. */
-const PLACED_PRODUCTS = { q4: q4Placed, q8: q8Placed };
-
-export const isPlaceable = (format: string): format is keyof typeof PLACED_PRODUCTS =>
-  Object.hasOwn(PLACED_PRODUCTS, format);
+const PLACED_PRODUCTS: Record<PlacedFormat, string> = { q4: q4Placed, q8: q8Placed };
 
 /**
  * The product and the activations, with x staged, weights placed, or both.
