@@ -87,7 +87,10 @@ export function matvecCandidates(
   });
   const seeds =
     shape.input === 'f32'
-      ? [...anyOf(usual, shape), ...F32_SEEDS.map(from).flatMap((p) => anyOf(p, shape).slice(0, 2))]
+      ? [
+          ...anyOf(usual, shape),
+          ...F32_SEEDS.map(from).flatMap((p) => anyOf(p, shape).filter(({ STAGED_X }) => STAGED_X)),
+        ]
       : SEEDS.map(from);
   const others = software ? neighbors(usual).slice(0, 1) : [...neighbors(usual), ...seeds];
   return distinct([usual, ...others.map((p) => whole(p, shape)).filter(fits)]).slice(0, MOST_CANDIDATES);

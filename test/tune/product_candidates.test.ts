@@ -66,6 +66,8 @@ describe('of a matvec', () => {
     }
     for (const format of ['f16', 'q4_k'] as const) {
       expect(kinds(of(4096, 4096, { input: 'f32', format }))).toEqual(['10', '00']);
+      const plain = matvecCandidates(of(4096, 4096, { input: 'f32', format }), LARGE, 32).filter((p) => !p.STAGED_X);
+      expect(plain).toHaveLength(1); // beside the default, seeds are staged
     }
     expect(kinds(of(4096, 16384, { input: 'f32' }))).toEqual(['00', '01']); // x does not fit into the memory
     for (const input of ['to_q8', 'parts_to_q8', 'q8'] as const) {

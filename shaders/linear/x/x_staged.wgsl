@@ -1,7 +1,6 @@
 // The activations of a matvec in f32, those of the last token, read and arranged once by each workgroup. In memory the
 // blocks of neighboring lanes are 128 bytes apart, and each read of 16 bytes a lane touches as many lines as there are
-// lanes; here they are neighbors. Libraries: x_block, and in_order or a file of
-// weights/ that ends in _placed.
+// lanes; here they are neighbors. Libraries: x_block, and in_order or weights/*_placed.
 var<workgroup> x_quads: array<vec4<f32>, 8u * BLOCKS>;   // (8, BLOCKS)
 var<workgroup> x_squares: array<f32, BLOCKS>;
 

@@ -72,6 +72,7 @@ const flat = (rows: readonly ArrayLike<number>[]) => Float32Array.from(rows.flat
 describe.each([
   ['f32', 'f16', 65, 96, { normEps: 1e-5, bias: true }],
   ['f32', 'q4', 66, 160, { normEps: 1e-5, parts: rowParts(66, 64) }],
+  ['f32', 'q8', 34, 1056, { normEps: 1e-5, bias: true }],
   ['q8', 'q4', 65, 2080, { normEps: 1e-5, bias: true }],
   ['q8', 'q8', 3, 32, { bias: true }],
   ['q8', 'q6_k', 33, 512, {}],
