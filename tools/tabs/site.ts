@@ -31,13 +31,25 @@ interface TabWindow {
   begin(id: string, question: Question): void;
   heard(id: string): Heard;
   stop(id: string): void;
+  /** The tokens that the page hears of an answer before it hears no more from its worker. */
+  mostTokens: number;
 }
 
 /** The script of a tab. `backend` and the model come with its address. */
 const SCRIPT = `
 import { SharedEngine } from '/lib/tabs.js';
+globalThis.mostTokens = Infinity;
+const { set, get } = Object.getOwnPropertyDescriptor(MessagePort.prototype, 'onmessage');
+const holdTokens = (hear) => {
+  let heard = 0;
+  return (event) => {
+    if (heard < mostTokens) hear(event);
+    if (Array.isArray(event.data)) heard += event.data.filter(({ type }) => type === 'token').length;
+  };
+};
+Object.defineProperty(MessagePort.prototype, 'onmessage', { get, set(hear) { set.call(this, hear && holdTokens(hear)); } });
 const query = new URLSearchParams(location.search);
-const options = { backend: query.get('backend'), activations: 'f32', kvCache: 'f32', contextLength: 512, cache: false };
+const options = { backend: query.get('backend'), activations: 'f32', kvCache: 'f32', contextLength: 8_192, cache: false };
 const engine = await SharedEngine.load('/chain/', options);
 const answers = new Map();
 const stops = new Map();
@@ -137,20 +149,11 @@ export async function ended(page: Page, id: string): Promise<Heard> {
   return heard(page, id);
 }
 
-/** Loses what a leading tab sends of each answer after so many tokens. */
-export const fallSilent = (page: Page, tokens: number): Promise<void> =>
-  page.evaluate((tokens) => {
-    const { prototype } = BroadcastChannel;
-    const post = prototype.postMessage;
-    const sent = new Map<string, number>();
-    prototype.postMessage = function (message) {
-      if (message.type !== 'post') return post.call(this, message);
-      const { id, messages } = message;
-      const before = sent.get(id) ?? 0;
-      if (before < tokens) post.call(this, message);
-      sent.set(id, before + messages.filter(({ type }: { type?: string }) => type === 'token').length);
-    };
-  }, tokens);
+/** Loses what the worker of a leading tab sends of each answer after so many tokens: none of its answers ends. */
+export const holdAnswers = (page: Page, mostTokens: number): Promise<void> =>
+  page.evaluate((mostTokens) => {
+    (window as unknown as TabWindow).mostTokens = mostTokens;
+  }, mostTokens);
 
 /** Ends the renderer of a tab as a crash does. */
 export async function crash(page: Page): Promise<void> {

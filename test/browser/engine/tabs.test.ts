@@ -2,7 +2,7 @@
 
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { begin, crash, ended, fallSilent, leads, ready, TabSite, tokens } from '../../../tools/tabs/site';
+import { begin, crash, ended, holdAnswers, leads, ready, TabSite, tokens } from '../../../tools/tabs/site';
 
 let site: TabSite;
 let context: BrowserContext;
@@ -44,12 +44,17 @@ test('four tabs have one worker, and answer in turns with the texts of the tab t
 
 test('a stop in one tab leaves the answers of the others', async () => {
   const [first, second] = others(await leader());
-  for (const tab of [first, second]) await begin(tab, 'stopped', question(7));
+  const long = { ...question(7), maxTokens: 8_000 };
+  for (const tab of [first, second]) await begin(tab, 'stopped', long);
   await tokens(first, 'stopped', 3);
   await first.evaluate("stop('stopped')");
-  const [short, whole] = [await ended(first, 'stopped'), await ended(second, 'stopped')];
-  expect([short.end, whole.end]).toEqual(['abort', 'length']);
-  expect(whole.ids.slice(0, short.ids.length)).toEqual(short.ids);
+  const stopped = await ended(first, 'stopped');
+  await tokens(second, 'stopped', stopped.ids.length + 20);
+  await second.evaluate("stop('stopped')");
+  const later = await ended(second, 'stopped');
+  expect([stopped.end, later.end]).toEqual(['abort', 'abort']);
+  expect(later.ids.length).toBeGreaterThan(stopped.ids.length);
+  expect(later.ids.slice(0, stopped.ids.length)).toEqual(stopped.ids);
 });
 
 test('a page of another origin hears nothing of the tabs, and reaches none', async () => {
@@ -100,6 +105,7 @@ test.each([
     const leading = await leader();
     await begin(leading, 'calm', question(13));
     const calm = await ended(leading, 'calm');
+    await holdAnswers(leading, 20); // however late this test is, no answer has ended
     for (const tab of tabs) await begin(tab, 'moved', question(13));
     await tokens(leading, 'moved', 5);
     await end(leading);
@@ -111,6 +117,7 @@ test.each([
       expect({ text, ids, end, done }).toEqual({ text: calm.text, ids: calm.ids, end: 'length', done: 1 });
       expect(interruptions).toBe(1);
     }
+    await holdAnswers(leading, Number.POSITIVE_INFINITY);
     const next = await leader();
     expect(next).not.toBe(leading);
     await expect.poll(() => tabs.map((tab) => tab.workers().length)).toEqual(tabs.map((tab) => (tab === next ? 1 : 0)));
@@ -125,7 +132,7 @@ test.each([
   const [first, second] = others(leading);
   await begin(leading, 'calm', question(11));
   const calm = await ended(leading, 'calm');
-  await fallSilent(leading, 20); // however late this test is, both answers have not ended
+  await holdAnswers(leading, 20); // however late this test is, no answer has ended
   for (const tab of [first, second]) await begin(tab, 'hurt', question(11));
   await tokens(first, 'hurt', 1);
   await end(leading);
