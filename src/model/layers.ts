@@ -35,7 +35,7 @@ export class Layers {
       ...weights.layers.map((_, i) => Promise.all([linears.decode(i), linears.prefill(i)])),
     ]);
     compiling.catch(ignore); // awaited below; attention may fail first
-    const partsMergeInO = weights.layers.every(({ o }) => linears.isInteger(o, 'parts_to_q8'));
+    const partsMergeInO = weights.layers.every(({ o }) => linears.mergingInput(o));
     const shape = { ...sources.attentionShape, partsMergeInO };
     // The check may use the caches of the first layer: between requests nothing in them is needed.
     const prepared = await prepareAttention(gpu, shape, { ...options, buffers: checkedBuffers(buffers, kvCache) });

@@ -17,7 +17,7 @@ import { residualEpilogue } from '../kernels/linear/epilogues/residual';
 import { STORE } from '../kernels/linear/epilogues/store';
 import type { Epilogue, Linear, LinearShape } from '../kernels/linear/linear';
 import { hasIntegers } from '../kernels/linear/matmul_q8';
-import type { MatvecInput } from '../kernels/linear/matvec';
+import { isF32, type MatvecInput } from '../kernels/linear/matvec';
 import { fitsMatvec } from '../kernels/linear/matvec_plan';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import { formatRuns, type WeightRun } from '../kernels/linear/weight_format';
@@ -109,8 +109,8 @@ export class LinearBuilder {
     // A gate_up in integers also quantizes h, if down takes it so.
     const quantizesH =
       isInterleaved(layer.gateUp) &&
-      this.isInteger(layer.down, 'q8') &&
-      this.isInteger(layer.gateUp, 'to_q8', epilogue.finishRows);
+      this.allFit(layer.down, 'q8') &&
+      this.allFit(layer.gateUp, 'to_q8', epilogue.finishRows);
     const [qkv, o, gateUp, down] = await Promise.all([
       this.qkv('decode', layer.qkv, index),
       this.add('decode', layer.o, { from: attn }),
@@ -138,8 +138,13 @@ export class LinearBuilder {
    * of its workgroups reads all splits, so they must be few.
    */
   async mergingO(o: LinearWeights, parts: AttentionParts): Promise<Operation | null> {
-    if (parts.count > MOST_MERGED_PARTS || !this.isInteger(o, 'parts_to_q8')) return null;
-    return this.add('decode', o, { from: parts.o, as: 'parts_to_q8', parts });
+    const as = this.mergingInput(o);
+    return as && parts.count <= MOST_MERGED_PARTS ? this.add('decode', o, { from: parts.o, as, parts }) : null;
+  }
+
+  /** The form in which an output projection merges the splits of attention, if they fit this GPU. */
+  mergingInput(o: LinearWeights): MatvecInput | undefined {
+    return (['parts_to_q8', 'parts'] as const).find((input) => this.allFit(o, input));
   }
 
   /** The logits of the last token of a pass, and their maxima. */
@@ -150,11 +155,8 @@ export class LinearBuilder {
     return this.linear('decode', head, epilogue, { from: x }, logits, maxima);
   }
 
-  /**
-   * True if all rows run in integers for one token: the load allows it, the matrix has them, and quantized activations
-   * fit this GPU.
-   */
-  isInteger(weights: LinearWeights, input: MatvecInput, finishRows?: number): boolean {
+  /** True if all rows run on activations of this form for one token. */
+  private allFit(weights: LinearWeights, input: MatvecInput, finishRows?: number): boolean {
     return formatRuns(weights.matrix).every((run) => this.fits(this.shapeOf(weights, run), input, finishRows));
   }
 
@@ -227,7 +229,7 @@ export class LinearBuilder {
       const shape = this.shapeOf(weights, run);
       return { run, shape, input: as ?? this.inputOf(pass, shape, epilogue.finishRows) };
     });
-    if (runs.some(({ input }) => input !== 'f32')) this.arithmetic[pass] = 'q8';
+    if (runs.some(({ input }) => !isF32(input))) this.arithmetic[pass] = 'q8';
     const quantizes = pass === 'prefill' && !as && runs.some(({ input }) => input === 'q8');
     const linears = runs.map(async ({ run, shape, input }): Promise<Operation> => {
       const x = quantizes && input === 'q8' ? buffers.xq : from;
@@ -276,10 +278,13 @@ export class LinearBuilder {
     return this.sources.activations[pass] === 'q8' && hasIntegers(format);
   }
 
-  /** True if the rows of one token run in integers. */
+  /** True if the rows of one token run on activations of this form: integers where the rows run in integers. */
   private fits(shape: LinearShape, input: MatvecInput, finishRows = 2): boolean {
     const { limits, can } = this.sources.gpu;
-    return this.inIntegers('decode', shape) && fitsMatvec({ ...shape, input, finishRows }, limits, can.subgroupMinSize);
+    return (
+      this.inIntegers('decode', shape) !== isF32(input) &&
+      fitsMatvec({ ...shape, input, finishRows }, limits, can.subgroupMinSize)
+    );
   }
 
   private shapeOf({ matrix, normed, biased }: LinearWeights, { format, parts }: WeightRun): LinearShape {

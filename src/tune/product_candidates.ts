@@ -38,6 +38,8 @@ const F32_SEEDS: readonly Seed[] = [
   [256, 32, 2, 1],
   [128, 16, 4, 1],
 ];
+/** Sizes of tiles that a load tries: threads along the rows, and tokens. */
+const FEW_TILES = ['8 64', '16 64', '8 32'];
 const MOST_CANDIDATES = 24;
 /** Fewer workgroups leave most of a large GPU idle. */
 const LEAST_WORKGROUPS = 64;
@@ -57,43 +59,53 @@ export const isSoftware = (subgroupMinSize: number): boolean =>
  * Parameters that fit this GPU and leave it enough workgroups, each once: the default, its neighbors, then seeds.
  * @throws GpuProgramError if not even the default fits
  */
-export function matvecCandidates(
-  shape: MatvecShape,
-  limits: MatvecLimits,
-  subgroupMinSize: number,
-  software = isSoftware(subgroupMinSize),
-): MatvecParameters[] {
-  const usual = planMatvec(shape, limits, subgroupMinSize);
-  const { SLOTS } = usual;
-  const mostLanes = Math.min(subgroupMinSize || PLAIN_LANES, MAX_LANES);
-  const workgroups = (p: MatvecParameters) =>
-    Math.ceil(shape.rows / ((p.WORKGROUP / p.LANES) * p.GROUP_ROWS * p.TURNS));
-  const least = Math.min(LEAST_WORKGROUPS, workgroups(usual) / 2);
-  const fits = (p: MatvecParameters) =>
-    p.WORKGROUP >= Math.min(MIN_WORKGROUP, usual.WORKGROUP) &&
-    p.LANES >= Math.min(MIN_LANES, usual.LANES) &&
-    p.LANES <= mostLanes &&
-    p.GROUP_ROWS >= 1 &&
-    p.TURNS >= 1 &&
-    p.TURNS <= MOST_TURNS &&
-    workgroups(p) >= least &&
-    isPlanned(() => planMatvec(shape, limits, subgroupMinSize, p));
-  const from = ([WORKGROUP, lanes, rows, TURNS]: Seed): MatvecParameters => ({
-    WORKGROUP,
-    LANES: Math.min(lanes, mostLanes),
-    GROUP_ROWS: Math.min(rows, SLOTS),
-    SLOTS,
-    TURNS,
-  });
+export const matvecCandidates = candidatesBy((usual, shape, mostLanes) => {
+  const from = ([WORKGROUP, lanes, rows, TURNS]: Seed): MatvecParameters => {
+    const { SLOTS } = usual;
+    return { WORKGROUP, LANES: Math.min(lanes, mostLanes), GROUP_ROWS: Math.min(rows, SLOTS), SLOTS, TURNS };
+  };
+  const staged = (p: MatvecParameters) => anyOf(p, shape).filter(({ STAGED_X }) => STAGED_X);
   const seeds =
-    shape.input === 'f32'
-      ? [
-          ...anyOf(usual, shape),
-          ...F32_SEEDS.map(from).flatMap((p) => anyOf(p, shape).filter(({ STAGED_X }) => STAGED_X)),
-        ]
-      : SEEDS.map(from);
-  const others = software ? neighbors(usual).slice(0, 1) : [...neighbors(usual), ...seeds];
-  return distinct([usual, ...others.map((p) => whole(p, shape)).filter(fits)]).slice(0, MOST_CANDIDATES);
+    shape.input === 'f32' ? [...anyOf(usual, shape), ...F32_SEEDS.map(from).flatMap(staged)] : SEEDS.map(from);
+  return [...neighbors(usual), ...seeds];
+});
+
+/**
+ * A few of them for a load, which has no time for all: each way to read x, and what suits a GPU of fewer cores. There
+ * more rows for each lane read x less often, and small workgroups end more evenly.
+ */
+export const fewMatvecCandidates = candidatesBy((usual, shape) => {
+  const { WORKGROUP, LANES, GROUP_ROWS, STAGED_X } = usual;
+  const others: Partial<MatvecParameters>[] = [{ WORKGROUP: WORKGROUP / 2 }, { GROUP_ROWS: 2 * GROUP_ROWS }];
+  if (!STAGED_X) others.push({ WORKGROUP: WORKGROUP / 4 }, { LANES: LANES / 2 });
+  return [...(shape.input === 'f32' ? anyOf(usual, shape) : []), ...others.map((other) => ({ ...usual, ...other }))];
+});
+
+/** The candidates that `make` thinks of, as far as they fit. A GPU in software has the first two. */
+function candidatesBy(make: (usual: MatvecParameters, shape: MatvecShape, mostLanes: number) => MatvecParameters[]) {
+  return (
+    shape: MatvecShape,
+    limits: MatvecLimits,
+    subgroupMinSize: number,
+    software = isSoftware(subgroupMinSize),
+  ): MatvecParameters[] => {
+    const usual = planMatvec(shape, limits, subgroupMinSize);
+    const mostLanes = Math.min(subgroupMinSize || PLAIN_LANES, MAX_LANES);
+    const workgroups = (p: MatvecParameters) =>
+      Math.ceil(shape.rows / ((p.WORKGROUP / p.LANES) * p.GROUP_ROWS * p.TURNS));
+    const least = Math.min(LEAST_WORKGROUPS, workgroups(usual) / 2);
+    const fits = (p: MatvecParameters) =>
+      p.WORKGROUP >= Math.min(MIN_WORKGROUP, usual.WORKGROUP) &&
+      p.LANES >= Math.min(MIN_LANES, usual.LANES) &&
+      p.LANES <= mostLanes &&
+      p.GROUP_ROWS >= 1 &&
+      p.TURNS >= 1 &&
+      p.TURNS <= MOST_TURNS &&
+      workgroups(p) >= least &&
+      isPlanned(() => planMatvec(shape, limits, subgroupMinSize, p));
+    const others = software ? neighbors(usual).slice(0, 1) : make(usual, shape, mostLanes);
+    return distinct([usual, ...others.map((p) => whole(p, shape)).filter(fits)]).slice(0, MOST_CANDIDATES);
+  };
 }
 
 /** Doubles the turns until a workgroup makes a multiple of the rows that the epilogue finishes together. */
@@ -125,6 +137,15 @@ export function tileCandidates(shape: PlannedMatmul, limits: MatvecLimits, softw
   const usual = planMatmulQ8(limits, shape, MANY_TOKENS);
   const fitting = MATMUL_TILES.filter((tiles) => isPlanned(() => planMatmulQ8(limits, shape, MANY_TOKENS, tiles)));
   return distinct([usual, ...fitting]);
+}
+
+/** The default, and of each other size of tile one, for a load. */
+export function fewTileCandidates(shape: PlannedMatmul, limits: MatvecLimits, software: boolean): Tiles[] {
+  const all = tileCandidates(shape, limits, software);
+  const sizeOf = ({ rowThreads, tokenThreads, tokensEach }: Tiles) => `${rowThreads} ${tokenThreads * tokensEach}`;
+  const others = all.filter((tiles) => FEW_TILES.includes(sizeOf(tiles)) && sizeOf(tiles) !== sizeOf(all[0]));
+  const bySize = new Map(others.toReversed().map((tiles) => [sizeOf(tiles), tiles])); // the first of each size
+  return [all[0], ...bySize.values()];
 }
 
 function isPlanned(plan: () => unknown): boolean {

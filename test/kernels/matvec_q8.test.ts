@@ -1,4 +1,5 @@
-// Products of one token on quantized activations against the textbook: quantized in the kernel, or before.
+// Products of one token on quantized activations against the textbook: quantized in the kernel, or before. Parts of
+// attention are merged here in f32, too.
 
 import { describe, expect, test } from 'vitest';
 import { dequantize } from '../../src/cpu/dequantize';
@@ -152,8 +153,14 @@ for (const without of PATHS) {
       }
     }
 
-    for (const count of [1, 5, 8]) {
-      test(`residual adds W x, x merged from ${count} parts of attention, 65x96`, async () => {
+    for (const [count, input] of [
+      [1, 'parts_to_q8'],
+      [5, 'parts_to_q8'],
+      [8, 'parts_to_q8'],
+      [1, 'parts'],
+      [7, 'parts'],
+    ] as const) {
+      test(`residual adds W x, x merged from ${count} parts of attention, 65x96, ${input}`, async () => {
         const gpu = await hardwareGpu(without);
         const [rows, cols, headDim] = [65, 96, 32];
         const { matrix, bytes } = await matrixOf(gpu, 'q4', rows, cols);
@@ -169,7 +176,7 @@ for (const without of PATHS) {
         const x = mergeOnCpu(o, ml, nHeads, count, headDim);
         const epilogue = { ...RESIDUAL, constants: { ...RESIDUAL.constants, HEAD_DIM: headDim } };
         const shape = { rows, cols, format: 'q4' as const, normEps: null, bias: false };
-        const product = await createMatvec(gpu, shape, epilogue, 'parts_to_q8');
+        const product = await createMatvec(gpu, shape, epilogue, input);
         const splits = gpu.createBuffer('splits', 16, GPU_UNIFORM | GPU_COPY_DST);
         gpu.write(splits, Uint32Array.of(count));
         const residual = gpu.upload('residual', new Float32Array(rows));
@@ -179,7 +186,11 @@ for (const without of PATHS) {
           product,
           product.bind(matrix, gpu.upload('o', o), gpu.upload('params', new Float32Array(4)), residual, ...parts),
         );
-        assertClose(await readFloats(gpu, residual, rows), linearQ8(quantizeActivations(x), 'Q4_0', bytes, null), 1e-4);
+        const [y, most] =
+          input === 'parts'
+            ? [linear(x, dequantize('Q4_0', bytes), null), 1e-5]
+            : [linearQ8(quantizeActivations(x), 'Q4_0', bytes, null), 1e-4];
+        assertClose(await readFloats(gpu, residual, rows), y, most);
         expect(gpu.failure).toBeNull();
       });
     }

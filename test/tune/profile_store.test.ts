@@ -70,7 +70,7 @@ test('x staged and weights placed come back where a product has them, and nothin
 test('every candidate of every format and input comes back, and x staged or weights placed without one do not', () => {
   const limits = { maxComputeInvocationsPerWorkgroup: 1024, maxComputeWorkgroupStorageSize: 49152 };
   for (const format of Object.keys(WEIGHT_FORMATS) as WeightFormat[]) {
-    for (const input of ['f32', 'to_q8', 'parts_to_q8', 'q8'] as const) {
+    for (const input of ['f32', 'to_q8', 'parts', 'parts_to_q8', 'q8'] as const) {
       const shape = { rows: 4096, cols: 2048, format, normEps: null, bias: false };
       const key = productKey('kernels/residual', shape, input);
       const parse = (entry: object) => parseProfile({ ...PROFILE, matvec: { [key]: entry } })?.matvec ?? null;

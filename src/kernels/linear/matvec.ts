@@ -27,12 +27,15 @@ import { ZERO_BELOW } from './weight_format';
  * The form of the activations.
  * - `f32`: read and multiplied in f32.
  * - `to_q8`: read in f32, quantized in the kernel.
- * - `parts_to_q8`: attention splits, merged and then quantized in the kernel, which binds (m, l) and a uniform with the
- * number
- * of splits behind the epilogue's one buffer.
+ * - `parts`: attention splits, merged in the kernel, which binds (m, l) and a uniform with the number of splits behind
+ * the epilogue's one buffer. Multiplied in f32.
+ * - `parts_to_q8`: the same, and then quantized.
  * - `q8`: already quantized, in the layout of quantize_activations for one token.
  */
-export type MatvecInput = 'f32' | 'to_q8' | 'parts_to_q8' | 'q8';
+export type MatvecInput = 'f32' | 'to_q8' | 'parts' | 'parts_to_q8' | 'q8';
+
+/** True if x is multiplied in f32. */
+export const isF32 = (input: MatvecInput): boolean => !input.endsWith('q8');
 
 const MAX_GRID = 65535;
 
@@ -64,13 +67,14 @@ export async function createMatvec(
     return [x, Math.ceil(groups / x)];
   };
   const prepare = subgroupMinSize >= LEAST_BLOCK_LANES ? xToQ8Subgroups : xToQ8Plain;
-  let f32: readonly string[] = [productF32, xF32];
-  if (STAGED_X || PLACED_WEIGHTS) {
+  let f32: readonly string[] = [xBlock, productF32, xF32];
+  if (STAGED_X || PLACED_WEIGHTS || input === 'parts') {
     const { piecesOf } = await arrived(import('./matvec_f32'));
     f32 = piecesOf(planned, parameters);
   }
   const x = {
-    f32: [xBlock, ...f32],
+    f32,
+    parts: f32,
     to_q8: [xQuantized, xToQ8, xRow, prepare],
     parts_to_q8: [xQuantized, xToQ8, onlineSoftmax, mergeParts, xParts, prepare],
     q8: [xQuantized, xQ8],
@@ -90,7 +94,7 @@ export async function createMatvec(
       ZERO_BELOW: { f32: ZERO_BELOW },
       BLOCK_LANES: Math.min(MOST_BLOCK_LANES, subgroupMinSize),
     }),
-    bindings: input === 'parts_to_q8' ? ['read', 'uniform'] : [],
+    bindings: input.startsWith('parts') ? ['read', 'uniform'] : [],
     grid,
     tokens: () => 1,
     subgroups,

@@ -24,7 +24,7 @@ export interface MatvecParameters {
 }
 
 export interface MatvecShape extends LinearShape {
-  input: 'f32' | 'to_q8' | 'parts_to_q8' | 'q8';
+  input: 'f32' | 'to_q8' | 'parts' | 'parts_to_q8' | 'q8';
   /** A workgroup has this many rows, or a multiple. */
   finishRows: number;
 }
@@ -55,8 +55,17 @@ const PLAIN_LANES = 8;
 /** A subgroup smaller than this is a software GPU's: its threads run one after another. */
 const HARDWARE_SUBGROUP = 8;
 const MIN_WORKGROUP = 64;
-/** Quantizing or staging x takes many threads; everything else starts sooner in a small workgroup. */
-const MOST_THREADS: Record<MatvecShape['input'], number> = { to_q8: 512, parts_to_q8: 1024, q8: 256, f32: 512 };
+/**
+ * Quantizing or staging x takes many threads; everything else starts sooner in a small workgroup, and so does what
+ * reads each part of x for all its rows.
+ */
+const MOST_THREADS: Record<MatvecShape['input'], number> = {
+  to_q8: 512,
+  parts: 256,
+  parts_to_q8: 1024,
+  q8: 256,
+  f32: 512,
+};
 const UNSTAGED_THREADS = 128;
 const MOST_SLOTS = 4;
 /** Of f32, f16 and bf16, whose blocks are many words, and of a software GPU. */
@@ -133,7 +142,7 @@ function defaults(
   );
   let WORKGROUP = floorPower(most);
   const fewUnstaged = input === 'parts_to_q8' ? FEW_MERGING_WORKGROUPS : FEW_WORKGROUPS;
-  const few = staged ? FEW_STAGING_WORKGROUPS : fewUnstaged;
+  const few = staged || input === 'parts' ? FEW_STAGING_WORKGROUPS : fewUnstaged;
   const workgroups = (growth: number) => rows / ((WORKGROUP / LANES) * growth);
   if (input === 'parts_to_q8') while (WORKGROUP > MIN_WORKGROUP && workgroups(1) < few) WORKGROUP /= 2;
   while (LANES < mostLanes && LANES * SLOTS <= blocks && workgroups(1) < few) LANES *= 2;
@@ -145,7 +154,7 @@ function defaults(
   let [GROUP_ROWS, TURNS] = GROWTH.filter(fits).at(-1) ?? GROWTH[0];
   if (!hardware) GROUP_ROWS = SLOTS; // threads in turn: fewer of them, with more rows each
   if (software) {
-    const subgroups = quantizes(input) ? SOFTWARE_QUANTIZING_SUBGROUPS : SOFTWARE_SUBGROUPS;
+    const subgroups = quantizes(input) || input === 'parts' ? SOFTWARE_QUANTIZING_SUBGROUPS : SOFTWARE_SUBGROUPS;
     WORKGROUP = Math.min(most, Math.max(subgroups * subgroupMinSize, LANES));
     TURNS = SOFTWARE_TURNS;
   }
@@ -156,7 +165,8 @@ function defaults(
   }
   const p = { WORKGROUP, LANES, GROUP_ROWS, SLOTS, TURNS };
   if (!staged) return p;
-  const plan = { ...p, STAGED_X: 1 } as const;
+  // In q8, placed weights are no faster.
+  const plan: MatvecParameters = { ...p, STAGED_X: 1, ...(shape.format === 'q4' && { PLACED_WEIGHTS: 1 }) };
   return bytesOf(shape, plan, subgroupMinSize) > limits.maxComputeWorkgroupStorageSize
     ? defaults(shape, limits, subgroupMinSize, false)
     : plan;
@@ -168,7 +178,7 @@ const rowsOf = ({ WORKGROUP, LANES, GROUP_ROWS, TURNS }: MatvecParameters) => (W
 /** Bytes of workgroup memory of matvec.wgsl with its libraries; an epilogue may take 4 bytes a row more. */
 function bytesOf({ cols, input }: MatvecShape, p: MatvecParameters, subgroupMinSize: number): number {
   const quantized = quantizes(input) ? BLOCK + 8 : 0;
-  const block = p.STAGED_X ? 4 * BLOCK + 4 : quantized;
+  const block = p.STAGED_X || input === 'parts' ? 4 * BLOCK + 4 : quantized;
   const lanesInMemory = subgroupMinSize > 0 ? 1 : p.LANES;
   return (cols / BLOCK) * block + 4 * ((rowsOf(p) + 1) * lanesInMemory + rowsOf(p));
 }
