@@ -58,6 +58,8 @@ export interface BenchRequest {
   answer: GenerateOptions;
   /** Decode answers inside a JSON schema, too. */
   constrained: boolean;
+  /** Products are tuned as a first load does. */
+  tuned: boolean;
   /** Decode by run-ahead, then by context. */
   sweep: boolean;
   /** Answers measured for a row of decode, prefill or sdk. */

@@ -70,6 +70,7 @@ const MODEL = {
     words: wordsOf(LOAD_SETTINGS.activations),
     help: 'what products read (default auto, which races nothing here: q8)',
   },
+  tuned: { kind: 'switch', help: 'tune products first, as the first load on a GPU does, and tell the time of that' },
 } as const;
 
 const SUITES = {
@@ -289,6 +290,7 @@ function requestOf(suite: SuiteName, values: SuiteValues): CommandLine['request'
     answer: suite === 'decode' ? optionsOf(ANSWER, values) : {},
     sweep: values.sweep === true,
     constrained: values.constrained === true,
+    tuned: values.tuned === true,
     steps: count('steps', values.steps ?? standard.steps),
     madeUp: values.model === undefined,
     rounds: count('rounds', values.rounds ?? standard.rounds),

@@ -14,6 +14,8 @@ import type { Meter } from './tuner';
 /** A product to measure. Tuning overwrites its buffers. No product reads its own output, so no value can grow. */
 export interface MeasuredProduct<Parameters> {
   nTokens: number;
+  /** Tokens of the outputs that are compared. Default: all. */
+  comparedTokens?: number;
   /** The same product of every layer: no cache of the GPU holds all their weights. */
   layers: readonly MadeLinear[];
   /** The default, which the outputs of others are compared with. */
@@ -42,28 +44,32 @@ export class ProductMeter<Parameters> implements Meter<Parameters, Linear> {
   /** Runs every candidate on the same activations. The default comes first. */
   async verify(kernel: Linear, parameters: Parameters): Promise<Reason | null> {
     const { gpu, product } = this;
+    const { nTokens, comparedTokens = nTokens } = product;
+    const compared = { ...product, nTokens: comparedTokens };
     const [first] = product.layers;
-    if (parameters === product.usual) writeActivations(gpu, product);
+    if (parameters === product.usual) writeActivations(gpu, compared);
     else if (!this.expected) return why`the default, which it would be compared with, does not run`;
-    resetOutputs(gpu, first, product.nTokens, randomFloats(product.nTokens * first.shape.rows, 2));
-    await listOf(gpu, this.bind(kernel, 1), 1).run(this.step);
-    const got = await readOutputs(gpu, first, product.nTokens);
+    resetOutputs(gpu, first, comparedTokens, randomFloats(comparedTokens * first.shape.rows, 2));
+    await this.runOnce(kernel, comparedTokens);
+    const got = await readOutputs(gpu, first, comparedTokens);
     if (this.expected) return faultOf(this.expected, got);
     this.expected = got;
     return null;
   }
 
   time(kernels: readonly Linear[]): Promise<number[]> {
-    const runs = kernels.map((kernel) => this.bind(kernel));
-    return timeInTurn(this.gpu, this.step, runs, this.timing, this.throwIfStopped);
+    const { nTokens } = this.product;
+    const runs = kernels.map((kernel) => this.bind(kernel, nTokens));
+    return timeInTurn(this.gpu, { position: 0, nTokens }, runs, this.timing, this.throwIfStopped);
   }
 
-  private get step() {
-    return { position: 0, nTokens: this.product.nTokens };
+  /** Runs a kernel on the first layer. */
+  protected runOnce(kernel: Linear, nTokens: number): Promise<void> {
+    return listOf(this.gpu, this.bind(kernel, nTokens, 1), 1).run({ position: 0, nTokens });
   }
 
-  private bind(kernel: Linear, most?: number): LayeredRun {
-    const { layers, nTokens } = this.product;
+  private bind(kernel: Linear, nTokens: number, most?: number): LayeredRun {
+    const { layers } = this.product;
     const groups = layers
       .slice(0, most)
       .map(({ matrix, params, buffers: [x, ...own] }) => kernel.bind(matrix, x, params, ...own));
@@ -76,7 +82,7 @@ export class ProductMeter<Parameters> implements Meter<Parameters, Linear> {
 function writeActivations<P>(gpu: Gpu, { nTokens, layers }: MeasuredProduct<P>): void {
   const [{ input, shape }] = layers;
   const inputs = new Set(layers.map(({ buffers }) => buffers[0]));
-  if (input === 'parts_to_q8') {
+  if (input.startsWith('parts')) {
     for (const o of inputs) gpu.write(o, randomFloats(o.size / 4, 1));
     for (const ml of new Set(layers.map(({ buffers }) => buffers[2]))) gpu.write(ml, randomMaximaAndSums(ml.size / 4));
     return;

@@ -15,11 +15,17 @@ import { isSoftware, matvecCandidates, tileCandidates } from './product_candidat
 import { type MeasuredProduct, ProductMeter } from './product_meter';
 import type { ProductResult } from './results';
 import type { TurnTiming } from './timing';
-import { type Tried, tune } from './tuner';
+import { type Tried, tune, type Watch } from './tuner';
 
 /** A product of a model, named by its place in a layer. */
 export interface NamedProduct extends MadeLinear {
   name: ProductResult['name'];
+}
+
+/** The first candidate is the default. */
+export interface CandidateMakers {
+  matvec: typeof matvecCandidates;
+  tiles: typeof tileCandidates;
 }
 
 export interface TuneProductsOptions {
@@ -27,8 +33,7 @@ export interface TuneProductsOptions {
   onResult?: (result: ProductResult, done: number, total: number) => void;
   /** Called before each candidate; true ends the tuning. */
   stopped?: () => boolean;
-  /** Makers of candidates. The first candidate is the default. */
-  candidates?: { matvec: typeof matvecCandidates; tiles: typeof tileCandidates };
+  candidates?: CandidateMakers;
   timing?: TurnTiming;
 }
 
@@ -48,10 +53,11 @@ export function namedProducts(linears: readonly MadeLinear[], { layers }: ModelW
   return linears.map((linear) => ({ ...linear, name: names.get(linear.matrix) ?? 'head' }));
 }
 
-type Parameters = MatvecParameters | Tiles;
+export type Parameters = MatvecParameters | Tiles;
 
 /** One shape with its candidates, the default first. */
-interface Group {
+export interface ProductGroup {
+  /** The key of its parameters in a profile. */
   key: string;
   product: NamedProduct;
   candidates: readonly Parameters[];
@@ -63,7 +69,7 @@ export function countCandidates(gpu: Gpu, products: readonly NamedProduct[], pre
   return total(groupsOf(gpu, products, prefillTokens));
 }
 
-function total(groups: readonly Group[]): number {
+function total(groups: readonly ProductGroup[]): number {
   return groups.reduce((sum, { candidates }) => sum + candidates.length, 0);
 }
 
@@ -82,29 +88,50 @@ export async function tuneProducts(
     if (options.stopped?.()) throw new DOMException('The tuning was stopped.', 'AbortError');
   };
   const groups = groupsOf(gpu, products, prefillTokens, options.candidates);
-  const profile = { matvec: {} as Record<string, MatvecParameters>, tiles: {} as Record<string, Tiles> };
+  const profile = emptyProfile();
   const results: ProductResult[] = [];
   let done = 0;
   for (const group of groups) {
-    const { key, product, candidates, measured } = group;
-    const search = {
-      candidates: () => [candidates],
-      usual: measured.usual,
-      keyOf: (candidate: Parameters) => JSON.stringify(candidate),
-    };
     const onTried = (tried: Tried<Parameters>) => options.onResult?.(resultOf(group, tried), ++done, total(groups));
-    const meter = new ProductMeter(gpu, measured, throwIfStopped, options.timing);
-    const { tried, winner } = await tune(gpu, search, meter, { onTried, throwIfStopped });
-    if (winner && product.pass === 'decode') profile.matvec[key] = winner.candidate as MatvecParameters;
-    if (winner && product.pass === 'prefill') profile.tiles[key] = winner.candidate as Tiles;
+    const meter = new ProductMeter(gpu, group.measured, throwIfStopped, options.timing);
+    const { tried, winner } = await tuneGroup(gpu, group, meter, { onTried, throwIfStopped });
+    if (winner) keepIn(profile, group, winner.candidate);
     results.push(...tried.map((each) => resultOf(group, each, each === winner)));
     throwIfStopped();
   }
   return { profile, results };
 }
 
+/** The candidates of one shape, measured by `meter`, and the fastest. @throws as `tune` */
+export function tuneGroup(
+  gpu: Gpu,
+  { candidates, measured }: ProductGroup,
+  meter: ProductMeter<Parameters>,
+  watch: Watch<Parameters>,
+) {
+  const search = {
+    candidates: () => [candidates],
+    usual: measured.usual,
+    keyOf: (candidate: Parameters) => JSON.stringify(candidate),
+  };
+  return tune(gpu, search, meter, watch);
+}
+
+/** A profile that grows. */
+interface GrowingProfile extends ProductProfile {
+  matvec: Record<string, MatvecParameters>;
+  tiles: Record<string, Tiles>;
+}
+
+export const emptyProfile = (): GrowingProfile => ({ matvec: {}, tiles: {} });
+
+export function keepIn(profile: GrowingProfile, { key, product }: ProductGroup, winner: Parameters): void {
+  if (product.pass === 'decode') profile.matvec[key] = winner as MatvecParameters;
+  else profile.tiles[key] = winner as Tiles;
+}
+
 function resultOf(
-  { product: { name, shape, input }, measured: { nTokens, usual } }: Group,
+  { product: { name, shape, input }, measured: { nTokens, usual } }: ProductGroup,
   { candidate, ms, refused }: Tried<Parameters>,
   fastest = false,
 ): ProductResult {
@@ -119,19 +146,23 @@ const ORDER: readonly ProductResult['name'][] = ['qkv', 'o', 'gate_up', 'down', 
 /** Decode first, then in the order of a pass. */
 const placeOf = ({ pass, name }: NamedProduct): number => (pass === 'decode' ? 0 : ORDER.length) + ORDER.indexOf(name);
 
-/** The distinct shapes, those of decode first, each with the products of all layers. */
-function groupsOf(
+const ALL: CandidateMakers = { matvec: matvecCandidates, tiles: tileCandidates };
+
+/**
+ * The distinct shapes, those of decode first, each with the products of all layers. Shapes without choice are left out.
+ */
+export function groupsOf(
   gpu: Gpu,
   products: readonly NamedProduct[],
   prefillTokens: number,
-  tried = { matvec: matvecCandidates, tiles: tileCandidates },
-): Group[] {
+  tried: CandidateMakers = ALL,
+): ProductGroup[] {
   const same = new Map<string, NamedProduct[]>();
   for (const product of products.toSorted((a, b) => placeOf(a) - placeOf(b))) {
     const key = `${product.pass} ${productKey(product.epilogue.label, product.shape, product.input)}`;
     same.set(key, [...(same.get(key) ?? []), product]);
   }
-  return [...same.values()].flatMap((layers): Group[] => {
+  return [...same.values()].flatMap((layers): ProductGroup[] => {
     const [product] = layers;
     const { candidates, create } = variants(gpu, product, tried);
     if (candidates.length < 2) return [];
@@ -144,8 +175,8 @@ function groupsOf(
 function variants(
   gpu: Gpu,
   { pass, shape, epilogue, input }: MadeLinear,
-  tried: Required<TuneProductsOptions>['candidates'],
-): Pick<Group, 'candidates'> & Pick<Group['measured'], 'create'> {
+  tried: CandidateMakers,
+): Pick<ProductGroup, 'candidates'> & Pick<ProductGroup['measured'], 'create'> {
   const { limits } = gpu;
   const { subgroupMinSize } = gpu.can;
   const software = gpu.isSoftware || isSoftware(subgroupMinSize);

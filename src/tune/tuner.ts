@@ -39,7 +39,7 @@ export interface Meter<Candidate, Kernel> {
   destroy?(kernel: Kernel): void;
 }
 
-interface Watch<Candidate> {
+export interface Watch<Candidate> {
   /** Called after each candidate, measured or refused. */
   onTried?(tried: Tried<Candidate>): void;
   /** Called before each candidate; throws to end the tuning. */

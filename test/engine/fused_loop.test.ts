@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
-import { chooseStep } from '../../src/engine/load/choose_step';
+import { chooseStep } from '../../src/engine/load/settle';
 import type { EngineEvent, GenerateOptions } from '../../src/engine/protocol';
 import { generate } from '../../src/engine/worker/generate';
 import type { Session } from '../../src/engine/worker/session';

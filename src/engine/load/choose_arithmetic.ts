@@ -11,8 +11,7 @@ import type { LayerWeights, ModelWeights } from '../../model/weights';
 import { arrived } from '../../shared/part';
 import { decideArithmetic } from '../../tune/arithmetic_choice';
 import type { Profile } from '../../tune/profile';
-import { raceKey, storeProfile } from '../../tune/profile_store';
-import type { race } from '../../tune/race';
+import { raceKey } from '../../tune/profile_store';
 import { type RaceShape, raceShape } from '../../tune/race_shape';
 import type { Race } from '../../tune/results';
 import type { ArithmeticChoice, Warning } from '../protocol';
@@ -31,7 +30,12 @@ export interface ArithmeticLoad {
 
 const RACED: readonly ArithmeticChoice['cause'][] = ['raced', 'kept', 'failed'];
 
-const choice = (cause: ArithmeticChoice['cause'], reason: string, of: Arithmetic, figures: Race | null = null) => ({
+const choice = (
+  cause: ArithmeticChoice['cause'],
+  reason: string,
+  of: Arithmetic,
+  figures: Race | null = null,
+) => ({
   ...of,
   cause,
   reason,
@@ -48,7 +52,10 @@ type Inputs = Omit<ArithmeticLoad, 'layers' | 'mayFuse' | 'options'> & {
   memory: ModelMemory;
 };
 
-/** Chooses. Weights are read while a race runs, which `startReading` begins. @throws as `raceArithmetic` */
+/**
+ * Chooses. Weights are read while a race runs, which `startReading` begins.
+ * @throws as `raceWhile`; MissingPartError
+ */
 export async function chooseArithmetic(
   gpu: Gpu,
   { config: unpadded, weights, memory, ...inputs }: Inputs,
@@ -60,7 +67,11 @@ export async function chooseArithmetic(
   const sources = { gpu, config, attentionShape, weights, activations: arithmeticOf('q8'), ...memory };
   const load = { ...inputs, layers: weights.layers, mayFuse: typeof fusedModel(sources) !== 'string' };
   const known = knownArithmetic(gpu, load);
-  return 'cause' in known ? known : raceArithmetic(gpu, load, known, startReading());
+  if ('cause' in known) return known;
+  const reading = startReading();
+  // Few loads race: what they measure is kept.
+  const { raceWhile } = await arrived(import('./race_while'));
+  return chooseBy(await raceWhile(gpu, load, known, reading), load);
 }
 
 /** The choice that needs no race, or else what to race over. */
@@ -77,35 +88,9 @@ export function knownArithmetic(gpu: Gpu, load: ArithmeticLoad): ArithmeticChoic
   return kept ? raced('kept', { ...shape, ...kept }, load) : shape;
 }
 
-/**
- * Races while `reading` reads the weights. A race without a result is a warning, and the next load races again.
- * @throws the failure of the device or of `reading`; the reason of `signal`
- */
-export async function raceArithmetic(
-  gpu: Gpu,
-  load: ArithmeticLoad,
-  shape: RaceShape,
-  reading: Promise<unknown>,
-  run?: typeof race,
-): Promise<ArithmeticChoice> {
-  const racing = run ? run(gpu, shape, load.signal) : racer().then((race) => race(gpu, shape, load.signal));
-  racing.catch(() => {}); // reading may fail first
-  const result = await Promise.race([racing, reading.then(() => racing)]);
-  if (typeof result !== 'string') {
-    const { clock, decode, prefill } = result;
-    void storeProfile(gpu, { race: { [raceKey(shape)]: { clock, decode, prefill } } });
-    return raced('raced', result, load);
-  }
-  const message = `q8 was not raced against f32: ${result}. Products of integers run in q8; the next load races again.`;
-  load.warnings.push({ code: 'race-failed', message });
-  return choice('failed', result, arithmeticOf('q8'));
-}
-
-/** Few loads race: what they measure is kept. */
-async function racer(): Promise<typeof race> {
-  const { race } = await arrived(import('../../tune/race'));
-  return race;
-}
+/** The choice by the figures of a race, or without them, for a reason. */
+export const chooseBy = (result: Race | string, load: ArithmeticLoad): ArithmeticChoice =>
+  typeof result === 'string' ? choice('failed', result, arithmeticOf('q8')) : raced('raced', result, load);
 
 function raced(cause: 'raced' | 'kept', result: Race, { mayFuse, options }: ArithmeticLoad): ArithmeticChoice {
   const decided = decideArithmetic(result, mayFuse);

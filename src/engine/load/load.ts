@@ -28,14 +28,15 @@ import type { Backend } from '../backend/backend';
 import { WebGpuBackend } from '../backend/webgpu_backend';
 import type { ArithmeticChoice, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
 import { chooseArithmetic } from './choose_arithmetic';
-import { chooseStep, foreseeStep, type StepLoad, tunedStep } from './choose_step';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
 import type { LoadedBackend, LoadInputs } from './load_inputs';
 import { allocateModel, typedMemory } from './load_memory';
 import { checkActivations, chooseContext, chooseKvBudget, type ResolvedLoad, resolveLoad } from './load_options';
 import { LoadTracker } from './load_tracker';
 import { readSamplingDefaults } from './sampling_defaults';
+import type { SettledLoad } from './settle';
 import { type StoredModel, storedModel } from './stored_model';
+import { tunedStep } from './tuned_step';
 
 /** A model that can run. */
 export interface ReadyModel {
@@ -259,16 +260,16 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
       return reading;
     };
     const arithmetic = await chooseArithmetic(gpu, { ...inputs, weights, memory, profile }, startReading);
-    const stepLoad: StepLoad = {
+    const settled = {
+      ...inputs,
       asked: step,
-      config,
       weights,
       kvType,
       contextLength,
       activations: arithmetic.decode,
       profile,
+      attention: tuned,
     };
-    void foreseeStep(gpu, step);
     const compiling = Llama.create(gpu, config, weights, {
       contextLength,
       kvType,
@@ -277,17 +278,18 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
       productProfile: profile ?? undefined,
       activations: arithmetic,
       step,
-      tunedStep: tunedStep(stepLoad),
+      tunedStep: tunedStep(settled),
       memory,
     });
-    compiling.catch(() => {}); // awaited below, but reading may fail first
+    // A GPU in software measures a step by name alone.
+    const settling = gpu.isSoftware && step !== 'fused' ? null : settleLater(gpu, compiling, settled);
+    for (const each of [compiling, settling]) each?.catch(() => {}); // awaited below, but reading may fail first
     await startReading();
     tracker.stage('compile', files.totalBytes);
     const llama = await compiling;
     checkStep(step, llama.step);
     llama.start(weights);
-    signal.throwIfAborted();
-    await chooseStep(gpu, llama, stepLoad);
+    await (await settling)?.();
     signal.throwIfAborted();
     const backend = new WebGpuBackend(gpu, llama, key);
     await backend.warmUp();
@@ -309,6 +311,12 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
     warnings.push({ code: 'attention-fallback', message: `${why} Running on the CPU, which is much slower.` });
     return null;
   }
+}
+
+/** What ends the load once the weights are there (settle.ts), fetched while the model compiles. */
+async function settleLater(gpu: Gpu, compiling: Promise<Llama>, load: SettledLoad): Promise<() => Promise<void>> {
+  const { settle } = await arrived(import('./settle'));
+  return settle(gpu, await compiling, load);
 }
 
 async function onCpu(inputs: LoadInputs): Promise<LoadedBackend> {

@@ -55,6 +55,7 @@ test('decode and prefill: one model of synthetic weights, and the numbers of a r
     kv: 'f16',
     step: 'auto',
     constrained: false,
+    tuned: false,
     sweep: false,
   });
   expect(request).toMatchObject({ context: 512, tokens: 512, runAhead: 'auto', activations: 'auto', rounds: 3 });
@@ -75,6 +76,7 @@ test('decode and prefill: one model of synthetic weights, and the numbers of a r
     activations: 'q8',
     step: 'plain',
     constrained: false,
+    tuned: false,
     sweep: true,
     context: 7,
     tokens: 9,

@@ -1,7 +1,8 @@
 // The arithmetic of a load: by name, remembered, raced, or as ever where a race brings nothing. The race is made up.
 
 import { describe, expect, test, vi } from 'vitest';
-import { type ArithmeticLoad, knownArithmetic, raceArithmetic } from '../../../src/engine/load/choose_arithmetic';
+import { type ArithmeticLoad, chooseBy, knownArithmetic } from '../../../src/engine/load/choose_arithmetic';
+import { raceWhile } from '../../../src/engine/load/race_while';
 import type { ArithmeticChoice } from '../../../src/engine/protocol';
 import type { Gpu } from '../../../src/gpu/device';
 import type { LayerWeights } from '../../../src/model/weights';
@@ -100,7 +101,8 @@ describe('raced', () => {
   const raceWith = (result: () => Promise<Race | string>, change: Partial<ArithmeticLoad> = {}, reading = never) => {
     vi.mocked(storeProfile).mockClear();
     const load = loadOf(change);
-    return { load, choosing: raceArithmetic(GPU, load, SHAPE, reading, vi.fn(result)) };
+    const racing = raceWhile(GPU, load, SHAPE, reading, vi.fn(result));
+    return { load, choosing: racing.then((figures) => chooseBy(figures, load)) };
   };
 
   test('the figures are told and kept, so that the next load decides the same', async () => {
@@ -144,7 +146,7 @@ describe('raced', () => {
 
   test('reading that fails before the race has come is heard', async () => {
     const reading = Promise.reject(new Error('no weights'));
-    await expect(raceArithmetic(GPU, loadOf(), SHAPE, reading)).rejects.toThrow('no weights');
+    await expect(raceWhile(GPU, loadOf(), SHAPE, reading)).rejects.toThrow('no weights');
   });
 
   test('reading that fails, or a lost device, is the error of the load', async () => {

@@ -3,6 +3,7 @@
 
 import { afterEach, expect, test, vi } from 'vitest';
 import { loadModel } from '../../../src/engine/load/load';
+import { settle } from '../../../src/engine/load/settle';
 import { DeviceLostError, InvalidRequestError } from '../../../src/errors';
 import { Gpu } from '../../../src/gpu/device';
 import { Llama } from '../../../src/model/llama';
@@ -13,18 +14,19 @@ import { byteLevelJson } from '../../text/tiny_vocabulary';
 import { TINY } from '../doubles/loop_session';
 
 vi.mock('../../../src/tune/race', () => ({ race: vi.fn() }));
+vi.mock('../../../src/engine/load/settle', () => ({ settle: vi.fn() }));
 afterEach(() => vi.restoreAllMocks());
 
 const SHAPE = { format: 'q8', cols: 32, copies: 2 } as const;
 const times = (q8: number, f32: number) => ({ q8: { ms: q8, spread: 0.01 }, f32: { ms: f32, spread: 0.01 } });
 
-async function load(signal = new AbortController().signal) {
+async function load(signal = new AbortController().signal, activations?: 'f32', isSoftware = false) {
   const gpu = await requestGpu({ without: ['subgroups'] }); // without them kernels compile faster
-  const hardware: Gpu = Object.create(gpu, { isSoftware: { value: false } });
-  vi.spyOn(Gpu, 'request').mockResolvedValue(hardware);
+  const adapter: Gpu = Object.create(gpu, { isSoftware: { value: isSoftware } });
+  vi.spyOn(Gpu, 'request').mockResolvedValue(adapter);
   const files = droppedFolder(new URL(`../../fixtures/llama/${TINY}`, import.meta.url).pathname);
   files.push(new File([JSON.stringify(byteLevelJson())], 'tokenizer.json'));
-  const options = { contextLength: 64, quantize: 'q8', attention: 'fused_decode' } as const;
+  const options = { contextLength: 64, quantize: 'q8', attention: 'fused_decode', activations } as const;
   return loadModel(files, options, () => {}, signal);
 }
 
@@ -58,4 +60,16 @@ test('a device that is lost in a race is the error of the load', async () => {
     throw gpu.failure;
   });
   await expect(load()).rejects.toMatchObject({ code: 'device-lost' });
+});
+
+test.each([
+  [false, 1],
+  [true, 0],
+])('on a GPU whose being in software is %s, a load settles %i times, once the weights are there', async (is, times) => {
+  const start = vi.spyOn(Llama.prototype, 'start');
+  const end = vi.fn(async () => expect(start).toHaveBeenCalledTimes(1));
+  vi.mocked(settle).mockReset().mockReturnValue(end);
+  const { info } = await load(undefined, 'f32', is);
+  expect([vi.mocked(settle).mock.calls.length, end.mock.calls.length]).toEqual([times, times]);
+  expect(info.step.name).toBe('plain');
 });
