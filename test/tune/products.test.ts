@@ -1,6 +1,6 @@
 // The tuner of products on a GPU: a winner for each shape, wrong candidates refused, all memory freed.
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../../src/gpu/device';
 import { gateUpQ8Epilogue } from '../../src/kernels/linear/epilogues/gate_up_q8';
 import { qkvEpilogue } from '../../src/kernels/linear/epilogues/qkv';
@@ -8,8 +8,15 @@ import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
 import { STORE } from '../../src/kernels/linear/epilogues/store';
 import type { MatvecInput } from '../../src/kernels/linear/matvec';
 import { matvecCandidates, tileCandidates } from '../../src/tune/product_candidates';
+import { ProductMeter } from '../../src/tune/product_meter';
 import { faultOf } from '../../src/tune/product_outputs';
-import { type NamedProduct, type TuneProductsOptions, tuneProducts } from '../../src/tune/products';
+import {
+  groupsOf,
+  type NamedProduct,
+  type TuneProductsOptions,
+  tuneGroup,
+  tuneProducts,
+} from '../../src/tune/products';
 import { withBrokenShaders } from '../attention/buffers';
 import { testGpu } from '../gpu/test_device';
 import { randomMatrix } from '../kernels/matrix';
@@ -114,6 +121,22 @@ test('the tiles of prefill are measured on a chunk of tokens', async () => {
   ]);
   expect(profile.matvec).toEqual({});
   expect(profile.tiles).toEqual({ 'residual 64x64 q4 q8': results.find(({ fastest }) => fastest)?.parameters });
+});
+
+test('outputs of a part of the tokens are compared where a load has no time for all', async () => {
+  const gpu = await testGpu();
+  const tiles: typeof tileCandidates = (rows, limits) => tileCandidates(rows, limits, false).slice(-2);
+  const candidates = { matvec: matvecCandidates, tiles };
+  const [group] = groupsOf(gpu, await projections(gpu, 'q8', 'prefill'), 33, candidates);
+  const read = vi.spyOn(gpu, 'readMapped');
+  const goOn = () => {};
+  const meter = new ProductMeter(gpu, { ...group.measured, comparedTokens: 17 }, goOn, OPTIONS.timing);
+  const { tried } = await tuneGroup(gpu, group, meter, { throwIfStopped: goOn });
+  expect(tried.map(({ refused }) => refused)).toEqual([null, null]);
+  for (const { ms } of tried) expect(ms).toBeGreaterThan(0);
+  const bytes = read.mock.calls.map(([, size]) => size);
+  expect(bytes.slice(0, 2)).toEqual([17 * HIDDEN * 4, 17 * HIDDEN * 4]); // and then the clock's
+  read.mockRestore();
 });
 
 describe('a candidate', () => {

@@ -15,6 +15,7 @@ vi.mock('../../../src/tune/profile_store', async (original) => ({
   storeProfile: vi.fn(),
 }));
 beforeEach(() => {
+  vi.restoreAllMocks();
   vi.mocked(storeProfile).mockReset().mockResolvedValue(true);
 });
 
@@ -80,4 +81,16 @@ test('where the GPU has no memory for other kernels, the load goes on with the d
   vi.spyOn(llama, 'retune').mockRejectedValue(new GpuMemoryError('Attention', 1, null, 'refused'));
   await settle(gpu, llama, load)();
   expect(await logitsOf(llama)).toHaveLength(load.config.vocabSize);
+});
+
+test('what is known of other products stays', async () => {
+  const { gpu, llama, load } = await loaded();
+  vi.spyOn(FirstTuning.prototype, 'isUsual', 'get').mockReturnValue(false);
+  const retune = vi.spyOn(llama, 'retune').mockResolvedValue();
+  const other = { 'head 128x32 q8 f32': { WORKGROUP: 64, LANES: 4, GROUP_ROWS: 1, SLOTS: 4, TURNS: 1 } };
+  const profile: Profile = { attention: {}, step: {}, race: {}, matvec: other, tiles: {} };
+  await settle(gpu, llama, { ...load, profile })();
+  const [[, tuned]] = retune.mock.calls;
+  expect(tuned?.matvec).toMatchObject(other);
+  expect(Object.keys(tuned?.matvec ?? {}).length).toBeGreaterThan(1);
 });
