@@ -88,8 +88,8 @@ interface Source {
   parts?: AttentionParts;
 }
 
-/** Most splits that the output projection merges; a dispatch of its own merges more of them. */
-const MOST_MERGED_PARTS = 16;
+/** Most splits that the output projection merges, in f32 by more workgroups; a dispatch of its own merges more. */
+const MOST_MERGED_PARTS = { parts_to_q8: 16, parts: 8 };
 
 /** Makes linears in f32 or, where a matrix has integers, on quantized activations. */
 export class LinearBuilder {
@@ -139,11 +139,11 @@ export class LinearBuilder {
    */
   async mergingO(o: LinearWeights, parts: AttentionParts): Promise<Operation | null> {
     const as = this.mergingInput(o);
-    return as && parts.count <= MOST_MERGED_PARTS ? this.add('decode', o, { from: parts.o, as, parts }) : null;
+    return as && parts.count <= MOST_MERGED_PARTS[as] ? this.add('decode', o, { from: parts.o, as, parts }) : null;
   }
 
   /** The form in which an output projection merges the splits of attention, if they fit this GPU. */
-  mergingInput(o: LinearWeights): MatvecInput | undefined {
+  mergingInput(o: LinearWeights): keyof typeof MOST_MERGED_PARTS | undefined {
     return (['parts_to_q8', 'parts'] as const).find((input) => this.allFit(o, input));
   }
 

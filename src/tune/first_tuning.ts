@@ -17,16 +17,18 @@ import {
 } from './products';
 import type { TurnTiming } from './timing';
 
-/** The longest that a load waits. A group under way may end a little later. */
+/** The longest that a load waits. A product under way may end a little later. */
 const BUDGET_MS = 800;
 const TIMING: TurnTiming = { passMs: 1, mostMs: 10, warmMs: 25 };
-/** Runs of each kernel, and of the first before them, where a pass has time for one run alone. */
-const ROUNDS = 4;
+/** One step of a clock that browsers round to 65 microseconds is no gain. */
+const MARGIN = 1.08;
+/** Passes of each kernel while it is timed, and of the first before them. */
+const PASSES = 4;
 /** The news of a run's end come up to so late. */
 const LATE_MS = 3;
 /** Tokens of a prompt whose outputs are compared: a whole tile, and a part of one. */
 const COMPARED_TOKENS = 96;
-const later = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const later = (ms: number) => new Promise<false>((resolve) => setTimeout(resolve, ms, false));
 
 const FEW = { matvec: fewMatvecCandidates, tiles: fewTileCandidates };
 /** The matrices that take most of a prompt's time. */
@@ -52,8 +54,9 @@ export function tunedAtLoad(products: readonly NamedProduct[], { isFused, onMatr
 }
 
 export class FirstTuning {
-  private isChanged = false;
-  private readonly groups = new Map<string, ProductGroup & { compiled: Promise<unknown> }>();
+  /** The parameters that run untuned, of all products that were added. */
+  readonly usual = emptyProfile();
+  private readonly groups = new Map<string, ProductGroup & { compiled: Promise<boolean> }>();
 
   /** @param prefillTokens tokens of a chunk of a prompt */
   constructor(
@@ -67,11 +70,6 @@ export class FirstTuning {
     return this.groups.size === 0;
   }
 
-  /** True while all products keep their defaults. */
-  get isUsual(): boolean {
-    return !this.isChanged;
-  }
-
   /** Begins to compile the candidates of products that are not known. */
   add(products: readonly NamedProduct[]): void {
     for (const group of groupsOf(this.gpu, products, this.prefillTokens, FEW)) {
@@ -80,14 +78,15 @@ export class FirstTuning {
       const known = product.pass === 'decode' ? this.known?.matvec : this.known?.tiles;
       if (this.groups.has(place) || (known && Object.hasOwn(known, key))) continue;
       const create = once(measured.create);
-      const compiled = Promise.allSettled(group.candidates.map(create));
+      const compiled = Promise.allSettled(group.candidates.map(create)).then(() => true);
       const comparedTokens = Math.min(measured.nTokens, COMPARED_TOKENS);
       this.groups.set(place, { ...group, measured: { ...measured, comparedTokens, create }, compiled });
+      keepIn(this.usual, group, measured.usual);
     }
   }
 
   /**
-   * The parameters of all products that were added. The weights are there; overwrites activations.
+   * The parameters that are faster than the usual ones. The weights are there; overwrites activations.
    * @throws the error of `throwIfStopped`; as `tune`
    */
   async run(throwIfStopped: () => void, budgetMs = BUDGET_MS): Promise<ProductProfile> {
@@ -99,14 +98,13 @@ export class FirstTuning {
       throwIfLate(deadline);
     };
     for (const group of [...this.groups.values()].sort((a, b) => weightsOf(b) - weightsOf(a))) {
-      keepIn(profile, group, group.measured.usual);
+      const isCompiled = await Promise.race([group.compiled, later(deadline - performance.now())]);
+      throwIfStopped();
+      if (!isCompiled) continue;
       try {
-        await Promise.race([group.compiled, later(deadline - performance.now())]);
         const meter = new HurriedMeter(gpu, group.measured, throwIfOver, deadline);
         const { winner } = await tuneGroup(gpu, group, meter, { throwIfStopped: throwIfOver });
-        if (!winner || winner.candidate === group.measured.usual) continue;
-        keepIn(profile, group, winner.candidate);
-        this.isChanged = true;
+        if (winner && winner.candidate !== group.measured.usual) keepIn(profile, group, winner.candidate);
       } catch (error) {
         if (!(error instanceof OutOfTime)) throw error;
       }
@@ -115,28 +113,38 @@ export class FirstTuning {
   }
 }
 
-/** The weights of a product in all layers. What takes longest comes first. */
+/** The weights of a product in all layers. Products of more weights come first. */
 function weightsOf({ product: { matrix }, measured: { layers } }: ProductGroup): number {
   return layers.length * matrix.rows * matrix.cols;
 }
 
 /** Gives up on candidates that cannot be timed before the deadline. */
 class HurriedMeter extends ProductMeter<Parameters> {
+  readonly margin = MARGIN;
+  /** Milliseconds of the quickest run while outputs are compared. */
+  private onceMs = Number.POSITIVE_INFINITY;
+
   constructor(
-    private readonly device: Gpu,
-    private readonly measured: ProductGroup['measured'],
-    throwIfStopped: () => void,
+    gpu: Gpu,
+    product: ProductGroup['measured'],
+    throwIfOver: () => void,
     private readonly deadline: number,
   ) {
-    super(device, measured, throwIfStopped, TIMING);
+    super(gpu, product, throwIfOver, TIMING);
+  }
+
+  protected override async runOnce(kernel: Linear, nTokens: number): Promise<void> {
+    const start = performance.now();
+    await super.runOnce(kernel, nTokens);
+    await this.gpu.device.queue.onSubmittedWorkDone();
+    this.onceMs = Math.min(this.onceMs, Math.max(0, performance.now() - start - LATE_MS));
   }
 
   override async time(kernels: readonly Linear[]): Promise<number[]> {
-    const start = performance.now();
-    await this.runOnce(kernels[0], this.measured.nTokens);
-    await this.device.device.queue.onSubmittedWorkDone();
-    const onceMs = performance.now() - start - LATE_MS;
-    throwIfLate(this.deadline - ROUNDS * (1 + kernels.length) * onceMs);
+    const { nTokens, comparedTokens = nTokens, layers } = this.product;
+    const onceMs = (this.onceMs * nTokens) / comparedTokens;
+    const passMs = Math.max(onceMs, Math.min(TIMING.mostMs, layers.length * onceMs));
+    throwIfLate(this.deadline - PASSES * (1 + kernels.length) * passMs);
     return super.time(kernels);
   }
 }

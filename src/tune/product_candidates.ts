@@ -38,8 +38,8 @@ const F32_SEEDS: readonly Seed[] = [
   [256, 32, 2, 1],
   [128, 16, 4, 1],
 ];
-/** Sizes of tiles that a load tries: threads along the rows, and tokens. */
-const FEW_TILES = ['8 64', '16 64', '8 32'];
+/** Sizes of tiles that a load tries beside the default: threads along the rows, and tokens. */
+const FEW_TILES = ['16 64', '8 32'];
 const MOST_CANDIDATES = 24;
 /** Fewer workgroups leave most of a large GPU idle. */
 const LEAST_WORKGROUPS = 64;
@@ -81,7 +81,7 @@ export const fewMatvecCandidates = candidatesBy((usual, shape) => {
   return [...(shape.input === 'f32' ? anyOf(usual, shape) : []), ...others.map((other) => ({ ...usual, ...other }))];
 });
 
-/** The candidates that `make` thinks of, as far as they fit. A GPU in software has the first two. */
+/** A maker of the candidates that `make` thinks of, as far as they fit. A GPU in software has the first two. */
 function candidatesBy(make: (usual: MatvecParameters, shape: MatvecShape, mostLanes: number) => MatvecParameters[]) {
   return (
     shape: MatvecShape,
@@ -139,13 +139,17 @@ export function tileCandidates(shape: PlannedMatmul, limits: MatvecLimits, softw
   return distinct([usual, ...fitting]);
 }
 
-/** The default, and of each other size of tile one, for a load. */
+/** The default, the same without shares of k, and tiles of two other sizes, for a load. */
 export function fewTileCandidates(shape: PlannedMatmul, limits: MatvecLimits, software: boolean): Tiles[] {
   const all = tileCandidates(shape, limits, software);
   const sizeOf = ({ rowThreads, tokenThreads, tokensEach }: Tiles) => `${rowThreads} ${tokenThreads * tokensEach}`;
-  const others = all.filter((tiles) => FEW_TILES.includes(sizeOf(tiles)) && sizeOf(tiles) !== sizeOf(all[0]));
-  const bySize = new Map(others.toReversed().map((tiles) => [sizeOf(tiles), tiles])); // the first of each size
-  return [all[0], ...bySize.values()];
+  const [usual] = all;
+  const whole = all.filter((tiles) => tiles.kShares === 1);
+  const sizes = usual.kShares > 1 ? [sizeOf(usual), ...FEW_TILES] : FEW_TILES;
+  const others = sizes
+    .map((size) => whole.find((tiles) => sizeOf(tiles) === size))
+    .filter((tiles) => tiles !== undefined);
+  return distinct([usual, ...others]);
 }
 
 function isPlanned(plan: () => unknown): boolean {

@@ -31,8 +31,8 @@ export class ProductMeter<Parameters> implements Meter<Parameters, Linear> {
   private expected: Values[] | null = null;
 
   constructor(
-    private readonly gpu: Gpu,
-    private readonly product: MeasuredProduct<Parameters>,
+    protected readonly gpu: Gpu,
+    protected readonly product: MeasuredProduct<Parameters>,
     private readonly throwIfStopped: () => void,
     private readonly timing: TurnTiming = TIMING,
   ) {}

@@ -57,14 +57,22 @@ export async function loadProfile(gpu: Gpu): Promise<Profile | null> {
   return parseProfile(stored);
 }
 
-/** Adds to the stored profile; newer entries replace older ones. False if it could not be stored. Never throws. */
-export async function storeProfile(gpu: Gpu, profile: Partial<Profile>): Promise<boolean> {
+/**
+ * Adds to the stored profile; newer entries replace older ones, or, where `keepsOld`, are left out. Returns the profile
+ * as it is stored then, or null if it could not be stored. Never throws.
+ */
+export async function storeProfile(gpu: Gpu, profile: Partial<Profile>, keepsOld = false): Promise<Profile | null> {
   try {
     const { mergeProfiles, parseProfile } = await arrived(import('./profile_check'));
-    const merge = (old: unknown) => mergeProfiles(parseProfile(old), profile);
+    let merged: Profile | null = null;
+    const merge = (old: unknown) => {
+      const known = parseProfile(old);
+      merged = keepsOld && known ? mergeProfiles(mergeProfiles(null, profile), known) : mergeProfiles(known, profile);
+      return merged;
+    };
     await withTimeout(() => update(profileKey(gpu), merge), TIMEOUT_MS);
-    return true;
+    return merged;
   } catch {
-    return false;
+    return null;
   }
 }

@@ -1,9 +1,14 @@
 // The hash of all shaders. A build replaces this file with the value (tools/lib/bundle/wgsl_plugin), so that it bundles
 // no shader twice.
 
-/** The sources of all kernels, and of the code that writes shaders itself. */
+/** The sources of all kernels, of the code that writes shaders itself, and of the defaults that profiles keep. */
 const sources: Record<string, string> = import.meta.glob(
-  ['../../shaders/**/*.wgsl', '!../../shaders/bench/*.wgsl', '../kernels/step/unrolled.ts'],
+  [
+    '../../shaders/**/*.wgsl',
+    '!../../shaders/bench/*.wgsl',
+    '../kernels/step/unrolled.ts',
+    '../kernels/linear/{matmul,matvec}_plan.ts',
+  ],
   { query: '?raw', import: 'default', eager: true },
 );
 
@@ -16,7 +21,7 @@ function sourceHash(texts: readonly string[]): string {
   return (hash >>> 0).toString(16);
 }
 
-/** Tells measurements of these shaders from measurements of others. */
+/** Tells measurements of these shaders and defaults from measurements of others. */
 export function shaderHash(): string {
   return sourceHash(Object.values(sources));
 }

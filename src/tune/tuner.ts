@@ -35,6 +35,8 @@ export interface Meter<Candidate, Kernel> {
   readonly inTurn: boolean;
   /** The winner and the usual candidate are timed again if the usual one takes less than this. Default 0: never. */
   readonly repeatBelowMs?: number;
+  /** The least gain over the usual candidate. Default MARGIN. */
+  readonly margin?: number;
   /** Frees the memory of a kernel. */
   destroy?(kernel: Kernel): void;
 }
@@ -84,7 +86,7 @@ export async function tune<Candidate, Kernel>(
       result.ms = Math.min(result.ms, ms ?? result.ms);
     }
   }
-  return { tried, winner: best.ms * MARGIN < untuned.ms ? best : untuned };
+  return { tried, winner: best.ms * (meter.margin ?? MARGIN) < untuned.ms ? best : untuned };
 }
 
 /**

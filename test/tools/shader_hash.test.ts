@@ -1,5 +1,5 @@
-// The hash that tells measurements of these shaders from those of others: another for any change of a shader, or of the
-// code that writes shaders itself.
+// The hash that tells measurements of these shaders from those of others: another for any change of a shader, of the
+// code that writes shaders itself, or of the defaults that profiles keep.
 
 import { readFile } from 'node:fs/promises';
 import type { Plugin } from 'vite';
@@ -24,11 +24,11 @@ async function hashWith(changed: string | null): Promise<string> {
   return String(await plugin.transform('', '/src/tune/shader_hash.ts'));
 }
 
-test('a build hashes the shaders and the code that writes shaders', async () => {
+test('a build hashes the shaders, the code that writes shaders, and the defaults of products', async () => {
   const before = await hashWith(null);
   expect(before).toMatch(/^export const shaderHash = \(\) => '[0-9a-f]{8}';$/);
   expect(await hashWith(null)).toBe(before);
-  for (const changed of ['shaders/linear/matvec.wgsl', 'src/kernels/step/unrolled.ts'])
+  for (const changed of ['shaders/linear/matvec.wgsl', 'src/kernels/step/unrolled.ts', 'kernels/linear/matvec_plan.ts'])
     expect(await hashWith(changed), changed).not.toBe(before);
   expect(await hashWith('src/kernels/step/step.ts'), 'code that writes none').toBe(before);
 });

@@ -87,7 +87,8 @@ function createProjection(gpu: Gpu, options: KernelOptions, projection: Projecti
   const shape = { rows, cols, format, normEps: normed ? EPS : null, bias: false };
   const quantized = activations === 'q8' && hasIntegers(format);
   if (prefill) return createLinear(gpu, 'prefill', shape, epilogue, quantized ? 'q8' : 'f32', null);
-  return createLinear(gpu, 'decode', shape, epilogue, quantized ? projection.input : 'f32', null);
+  const inF32 = projection.input === 'parts_to_q8' ? 'parts' : 'f32';
+  return createLinear(gpu, 'decode', shape, epilogue, quantized ? projection.input : inF32, null);
 }
 
 /** The type of a cache that is written a pair at a time. */

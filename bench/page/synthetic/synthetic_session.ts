@@ -88,6 +88,7 @@ async function settleAsLoaded(bench: Bench, llama: Llama, weights: ModelWeights,
     kvType,
     contextLength,
     activations: activations.decode,
+    options: {},
     profile: null,
     signal,
   };

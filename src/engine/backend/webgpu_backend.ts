@@ -317,7 +317,7 @@ export class WebGpuBackend implements Backend {
     if (this.witness) this.witness = await Witness.take(llama.witnessed); // other products may round otherwise
     const stored =
       attentionKey !== null &&
-      (await storeProfile(this.gpu, { attention: { [attentionKey]: attention }, ...products }));
+      (await storeProfile(this.gpu, { attention: { [attentionKey]: attention }, ...products })) !== null;
     return { results, attention: this.attention, step: this.step, stored };
   }
 

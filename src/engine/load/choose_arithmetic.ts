@@ -30,12 +30,7 @@ export interface ArithmeticLoad {
 
 const RACED: readonly ArithmeticChoice['cause'][] = ['raced', 'kept', 'failed'];
 
-const choice = (
-  cause: ArithmeticChoice['cause'],
-  reason: string,
-  of: Arithmetic,
-  figures: Race | null = null,
-) => ({
+const choice = (cause: ArithmeticChoice['cause'], reason: string, of: Arithmetic, figures: Race | null = null) => ({
   ...of,
   cause,
   reason,

@@ -314,7 +314,8 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
 }
 
 /** What ends the load once the weights are there (settle.ts), fetched while the model compiles. */
-async function settleLater(gpu: Gpu, compiling: Promise<Llama>, load: SettledLoad): Promise<() => Promise<void>> {
+async function settleLater(gpu: Gpu, compiling: Promise<Llama>, load: SettledLoad) {
+  if (!gpu.can.timestamps && !(await compiling).stepped.fused) return; // there is nothing to measure
   const { settle } = await arrived(import('./settle'));
   return settle(gpu, await compiling, load);
 }

@@ -1,6 +1,6 @@
 // The end of a load on a GPU: what an earlier load found out here, or what this load measures and keeps. First the
 // decode step, fused or plain, then the parameters of products. A part of its own, because a GPU in software measures
-// nothing.
+// nothing but a step by name.
 
 import type { AttentionProfile } from '../../attention/profile';
 import { VivaceError } from '../../errors';
@@ -11,11 +11,14 @@ import { FirstTuning, tunedAtLoad } from '../../tune/first_tuning';
 import { namedProducts } from '../../tune/products';
 import { storeProfile } from '../../tune/profile_store';
 import { decideStep } from '../../tune/step';
+import type { ResolvedLoad } from './load_options';
 import { keyOf, type StepLoad, tunedStep } from './tuned_step';
 
 export interface SettledLoad extends StepLoad {
   /** The attention that an earlier tuning found. */
   attention?: AttentionProfile;
+  /** `before`: of a load that an answer goes on from. It measures nothing, so that the answer goes on as it began. */
+  options: Pick<ResolvedLoad, 'before'>;
   signal: AbortSignal;
 }
 
@@ -27,7 +30,9 @@ export interface SettledLoad extends StepLoad {
 export function settle(gpu: Gpu, llama: Llama, load: SettledLoad): () => Promise<void> {
   const { linears, weights, prefillTokens } = llama.tunable;
   // By the CPU's clock a candidate takes a quarter of a second.
-  const products = gpu.isSoftware || !gpu.can.timestamps ? [] : namedProducts(linears, weights);
+  const isTuned = !gpu.isSoftware && gpu.can.timestamps && !load.options.before;
+  const all = isTuned ? namedProducts(linears, weights) : [];
+  const products = llama.vectors.only ? all.filter(({ pass }) => pass === 'prefill') : all;
   const tuning = new FirstTuning(gpu, prefillTokens, load.profile);
   const onMatrices = llama.matrices?.used === true;
   const add = (isFused: boolean) => tuning.add(tunedAtLoad(products, { isFused, onMatrices }));
@@ -59,18 +64,32 @@ export async function chooseStep(gpu: Gpu, llama: Llama, load: StepLoad): Promis
   }
 }
 
-/** Parameters that cannot be kept are not used: the next load would compute other last bits. */
+/**
+ * The defaults are kept first: without storage nothing is tuned, because the next load would compute other last bits,
+ * and a load that ends in the middle is not tuned again. What another tab has kept meanwhile is used.
+ */
 async function tuneProducts(gpu: Gpu, llama: Llama, load: SettledLoad, tuning: FirstTuning): Promise<void> {
-  if (tuning.isEmpty) return;
-  const { signal, profile, attention } = load;
+  const kept = tuning.isEmpty ? null : await storeProfile(gpu, tuning.usual, true);
+  if (!kept) return;
+  const { signal, attention } = load;
+  const isOurs = (['matvec', 'tiles'] as const).every((kind) =>
+    Object.entries(tuning.usual[kind]).every(([key, usual]) => isEqual(kept[kind][key], usual)),
+  );
   try {
-    const found = await gpu.trial('Tuning', () => tuning.run(() => signal.throwIfAborted()));
-    if (!(await storeProfile(gpu, found)) || tuning.isUsual) return;
-    const matvec = { ...profile?.matvec, ...found.matvec };
-    await llama.retune(attention, { matvec, tiles: { ...profile?.tiles, ...found.tiles } });
+    const found = isOurs ? await gpu.trial('Tuning', () => tuning.run(() => signal.throwIfAborted())) : null;
+    const { matvec = {}, tiles = {} } = found ?? {};
+    if (isOurs && Object.keys({ ...matvec, ...tiles }).length === 0) return;
+    await llama.retune(attention, { matvec: { ...kept.matvec, ...matvec }, tiles: { ...kept.tiles, ...tiles } });
+    if (found) await storeProfile(gpu, found);
   } catch (error) {
     signal.throwIfAborted();
     if (gpu.failure) throw gpu.failure;
     if (!(error instanceof VivaceError)) throw error; // without memory for it, the defaults run
   }
+}
+
+/** True for parameters of the same numbers, in any order. */
+function isEqual(a: object, b: object): boolean {
+  const sorted = (entries: object) => JSON.stringify(Object.entries(entries).sort());
+  return sorted(a) === sorted(b);
 }

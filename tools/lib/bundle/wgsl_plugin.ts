@@ -10,8 +10,10 @@ import { compactWgsl, shortNames } from './wgsl_compact.ts';
 
 const SHADERS = path.join(ROOT, 'shaders');
 const SHADER_HASH = '/src/tune/shader_hash.ts';
-/** The code that writes shaders itself. */
-const WRITER = 'src/kernels/step/unrolled.ts';
+/** The code that writes shaders itself, and the defaults that profiles keep. */
+const HASHED = ['step/unrolled.ts', 'linear/matmul_plan.ts', 'linear/matvec_plan.ts'].map(
+  (file) => `src/kernels/${file}`,
+);
 /** Folders whose code names the constants and entry points of shaders. */
 const JOINERS = ['src/gpu', 'src/kernels', 'src/attention', 'src/model', 'src/tune', 'bench/page'];
 const COMMENTS = /^\s*(\/\*[\s\S]*?\*\/|\/\/.*$)/gm;
@@ -51,7 +53,7 @@ export async function shortened(file: string) {
 async function hashedInAdvance() {
   const hash = createHash('sha256');
   for (const file of await shadersOfEngine()) hash.update(await shortened(path.join(SHADERS, file)));
-  hash.update(await readFile(path.join(ROOT, WRITER), 'utf8'));
+  for (const file of HASHED) hash.update(await readFile(path.join(ROOT, file), 'utf8'));
   return `export const shaderHash = () => '${hash.digest('hex').slice(0, 8)}';`;
 }
 
