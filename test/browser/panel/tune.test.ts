@@ -132,7 +132,8 @@ describe('one visit, and the next', () => {
     const names = await shapes.evaluateAll((all) =>
       all.map((each) => each.getAttribute('data-product')?.split(' ')[0]),
     );
-    expect(names.slice(0, 5)).toEqual(['qkv', 'o', 'gate_up', 'down', 'head']);
+    // o alone, and o that merges the splits of attention
+    expect(names.slice(0, 6)).toEqual(['qkv', 'o', 'o', 'gate_up', 'down', 'head']);
     for (const shape of await shapes.all()) {
       await expect.poll(() => textOf(shape.locator('summary'))).toMatch(/×[\s\S]*(default|[+−]\d+%|0%)\s+[\d.]+ µs$/);
       await expect.poll(() => shape.locator('tr.winner').count()).toBe(1);
