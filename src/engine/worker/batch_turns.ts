@@ -264,6 +264,7 @@ export class BatchTurns implements StepsBeside {
   /** One turn of the loop: queues steps, reads the oldest, or rests where nothing is in flight. */
   private async go(turn: Turn): Promise<void> {
     const { pause = new Pause() } = this.session;
+    for (const seat of this.seats) if (seat.joining.stopped() || this.isOutgrown(seat)) this.dismiss(seat);
     const rests = pause.isOn || turn.isOver || !this.isWorth;
     if (!rests) this.fill();
     const oldest = this.steps.shift();
@@ -272,7 +273,6 @@ export class BatchTurns implements StepsBeside {
       this.runAhead.arrived(this.now());
       return;
     }
-    for (const seat of this.seats) if (seat.joining.stopped() || this.isOutgrown(seat)) this.dismiss(seat);
     if (turn.isOver) {
       const start = this.now();
       await turn.giveWay();

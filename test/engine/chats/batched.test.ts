@@ -38,12 +38,15 @@ let session: Session;
 let turns: Turns;
 /** The steps of batches, by the requests in each. */
 let steps: number[];
+/** Most positions of a slot. */
+let mostRoom: number;
 
 beforeAll(async () => {
+  await import('../../../src/engine/worker/batch_turns'); // a late part leaves the requests to their turns
   backend = await tinyBackend(await testGpu(), 128);
   const make = backend.batch.bind(backend);
   backend.batch = async (slots, room, ids) => {
-    const batching = (await make(slots, room, ids)) as Batching;
+    const batching = (await make(slots, Math.min(room, mostRoom), ids)) as Batching;
     let members = 0;
     return {
       ...batching,
@@ -64,6 +67,7 @@ function open(budget = 1e9, most = 8, batchStepMs = 0) {
   let now = 0;
   let ticks = 0;
   steps = [];
+  mostRoom = Number.POSITIVE_INFINITY;
   turns = new Turns(20, () => ticks++);
   turns.most = most;
   session = numberSession(backend);
@@ -128,6 +132,19 @@ describe('answers at once', () => {
     const ids = [...short.ids, ...answers[1].said.ids];
     const again = await run({ ids, options: { ...short.options, maxTokens: 1 } });
     expect(again.said.ids.length).toBe(1);
+  });
+
+  test('one that fills its slot goes on by itself, and does not wait for the others to end', async () => {
+    open();
+    mostRoom = 100;
+    const long = { ids: numbers(3, 80), options: { temperature: 0, maxTokens: 28 } };
+    const short = { ids: numbers(5, 5), options: { temperature: 0, maxTokens: 90 } };
+    const expected = await alone([long, short]);
+    const ends: Asked[] = [];
+    const answers = await Promise.all([long, short].map((asked) => run(asked).finally(() => ends.push(asked))));
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+    expect(steps).toContain(2);
+    expect(ends).toEqual([long, short]);
   });
 
   test('where its readback is refused, a batch leaves no memory behind', async () => {
