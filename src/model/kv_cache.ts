@@ -134,6 +134,11 @@ class Rings {
 
   /** The fewest leading positions, none aside, behind which the conversation can go on in another way. */
   get least(): number {
-    return this.written <= this.room ? 0 : this.written - this.reach;
+    return this.leastAfter(this.written);
+  }
+
+  /** The same for rings in which positions up to `written` were. */
+  leastAfter(written: number): number {
+    return written <= this.room ? 0 : written - this.reach;
   }
 }

@@ -64,6 +64,8 @@ export interface Parking {
 
 /** Keys and values of a request in a batch. A copy that ends with the batch. */
 export interface SlotKv extends ParkedKv {
+  /** The fewest leading tokens that another conversation can begin with, none aside. */
+  readonly least: number;
   /** Notes that steps have written positions up to `end`. */
   wrote(end: number): void;
 }

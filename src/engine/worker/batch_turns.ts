@@ -154,10 +154,11 @@ export class BatchTurns implements StepsBeside {
       const isShort = dropsAnswer(session, answer, reasoningTokens);
       const ids = Uint32Array.from(isShort ? prompt : [...prompt, ...answer.ids.slice(0, -1)]);
       const bytes = branches?.bytesOf(ids.length) ?? 0;
-      if (!branches || answer.isBroken || ids.length < LEAST_TOKENS || bytes > branches.free) return;
+      if (!branches || answer.isBroken || ids.length < Math.max(LEAST_TOKENS, seat.kv.least) || bytes > branches.free)
+        return;
       branches.evictFor(bytes);
       const kv = await seat.kv.shrink(ids.length);
-      if (kv) branches.add(kv, ids, Math.min(ids.length, systemTokens(prompt, chat, session)));
+      if (kv) branches.add(kv, ids, Math.min(ids.length, systemTokens(prompt, chat, session)), seat.kv);
     } finally {
       this.release(seat);
     }

@@ -183,9 +183,8 @@ export class Branches {
     for (const branch of oldest) if (this.parkedBytes + bytes > this.free) this.lose(branch, 'evicted');
   }
 
-  /** Adds a branch. */
-  add(kv: ParkedKv, ids: Uint32Array, systemTokens: number): void {
-    const { least } = this.parking;
+  /** Adds a branch, of which a prompt finds `least` tokens or more. */
+  add(kv: ParkedKv, ids: Uint32Array, systemTokens: number, { least }: { least: number }): void {
     this.parked.push({ kv, ids, systemTokens, least, usedAt: ++this.uses });
   }
 
@@ -215,7 +214,7 @@ export class Branches {
       this.remember(ids, 'refused');
       return false;
     }
-    this.add(kv, ids, Math.min(tokens, this.systemTokens()));
+    this.add(kv, ids, Math.min(tokens, this.systemTokens()), this.parking);
     return true;
   }
 

@@ -51,9 +51,19 @@ export function createBatchCache(
 /** Keys and values of a conversation in its slot, as a copy beside the cache that ends with all slots. */
 export class SlotRows extends ParkedRows {
   /** Copies the first `tokens` positions of the cache. */
-  constructor(branches: KvBranches, rows: readonly Rows[], tokens: number, { rings }: KvCache) {
-    super(branches, rows, rings.written);
+  constructor(
+    branches: KvBranches,
+    rows: readonly Rows[],
+    tokens: number,
+    private readonly cache: Pick<KvCache, 'rings'>,
+  ) {
+    super(branches, rows, cache.rings.written);
     this.extend(0, tokens);
+  }
+
+  /** The fewest leading positions that another conversation can begin with, none aside: its rings lost others. */
+  get least(): number {
+    return this.cache.rings.leastAfter(this.written);
   }
 
   /** Notes that steps have written positions up to `end`. */

@@ -13,7 +13,7 @@ import type { Session } from '../../../src/engine/worker/session';
 import { Turns } from '../../../src/engine/worker/turns';
 import { GpuMemoryError, GpuProgramError } from '../../../src/errors';
 import { testGpu } from '../../gpu/test_device';
-import { numberSession, tinyBackend } from '../doubles/loop_session';
+import { ask, numberSession, tinyBackend } from '../doubles/loop_session';
 
 const numbers = (first: number, count: number) => Array.from({ length: count }, (_, i) => (first + 7 * i) % 250);
 const SAMPLED = { temperature: 0.9, topK: 0, topP: 1, minP: 0 };
@@ -40,6 +40,8 @@ let turns: Turns;
 let steps: number[];
 /** Most positions of a slot. */
 let mostRoom: number;
+/** The fewest leading tokens that a slot can give. */
+let slotLeast: number;
 
 beforeAll(async () => {
   await import('../../../src/engine/worker/batch_turns'); // a late part leaves the requests to their turns
@@ -50,6 +52,7 @@ beforeAll(async () => {
     let members = 0;
     return {
       ...batching,
+      fill: (...asked) => Object.defineProperty(batching.fill(...asked), 'least', { value: slotLeast }),
       setMembers(next) {
         members = next.length;
         batching.setMembers(next);
@@ -68,6 +71,7 @@ function open(budget = 1e9, most = 8, batchStepMs = 0) {
   let ticks = 0;
   steps = [];
   mostRoom = Number.POSITIVE_INFINITY;
+  slotLeast = 0;
   turns = new Turns(20, () => ticks++);
   turns.most = most;
   session = numberSession(backend);
@@ -145,6 +149,19 @@ describe('answers at once', () => {
     expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
     expect(steps).toContain(2);
     expect(ends).toEqual([long, short]);
+  });
+
+  test('a conversation whose slot has lost its beginning is found whole, and not in part', async () => {
+    open();
+    slotLeast = 30;
+    const [long, short] = [ASKED[0], { ids: numbers(5, 20), options: { temperature: 0, maxTokens: 24 } }];
+    const [, { said }] = await Promise.all([long, short].map(run));
+    expect(steps).toContain(2);
+    const whole = [...short.ids, ...said.ids];
+    const cached = async (ids: readonly number[]) =>
+      (await ask(session, { ids: [...ids] }, { temperature: 0, maxTokens: 1 })).done.usage.cachedTokens;
+    expect(await cached([...whole.slice(0, 24), 255, 254])).toBe(0);
+    expect(await cached(whole)).toBe(whole.length - 1);
   });
 
   test('where its readback is refused, a batch leaves no memory behind', async () => {

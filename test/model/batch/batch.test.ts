@@ -37,12 +37,13 @@ async function open(
   without: (typeof PATHS)[number] = [],
   activations: 'f32' | 'q8' = 'f32',
   device = testGpu(without),
+  contextLength = CONTEXT,
 ) {
   const gpu = await device;
   const files = await openModel(droppedFolder(fixtureFolder(name)));
   const config = readConfig(files);
   const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config);
-  const options = { contextLength: CONTEXT, kvType: 'f32', attention: 'fused_decode', activations } as const;
+  const options = { contextLength, kvType: 'f32', attention: 'fused_decode', activations } as const;
   const llama = await Llama.create(gpu, config, weights, options);
   await read(files);
   llama.start(weights);
@@ -154,6 +155,17 @@ test('a conversation comes back from its slot, and goes on', async () => {
     answer.push(new Uint32Array(await model.gpu.read(llama.tokens))[position + 1]);
   }
   expect(answer).toEqual(expected.answer);
+  batch.destroy();
+});
+
+test('a slot tells which positions its rings have lost, whatever the rings of the cache hold', async () => {
+  const model = await open('gemma3', [], 'f32', testGpu(), 1300);
+  const { kvBranches } = model.llama;
+  const batch = await model.batch(2, 1300);
+  const kv = batch.fill(1, 0, GREEDY, kvBranches);
+  expect(kv.least).toBe(0);
+  kv.wrote(1200);
+  expect([kv.least, kvBranches.least]).toEqual([1200 - 1024, 0]);
   batch.destroy();
 });
 
