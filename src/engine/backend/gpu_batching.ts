@@ -10,7 +10,7 @@ import { BATCH_DEPTH, type Batching } from './backend';
 
 /**
  * A batch whose step was checked on `ids`, all but the last of which are in the cache. Null with keys and values in
- * signed bytes, attention on the CPU, or a model that is not causal.
+ * signed bytes, attention on the CPU, a model that is not causal, or a conversation that no two slots have room for.
  * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable
  */
 export async function createBatching(
@@ -22,7 +22,8 @@ export async function createBatching(
 ): Promise<Batching | null> {
   const { batchSources: sources, kvBranches: branches } = llama;
   if (!sources.config.causal || sources.attentionShape.kvType === 'q8' || llama.needsHost) return null;
-  const slots = Math.min(most, SLOTS);
+  const slots = Batch.slotsFor(sources, most, ids.length);
+  if (slots < 2) return null;
   const batch = await Batch.create(sources, slots, room);
   let readback: WordReadback;
   try {

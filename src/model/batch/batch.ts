@@ -61,6 +61,13 @@ export class Batch {
     private readonly freeScratch: () => void,
   ) {}
 
+  /** As many slots, up to `most`, as this GPU binds with room for so many tokens each. */
+  static slotsFor({ gpu, kvCache, attentionShape }: LinearSources, most: number, tokens: number): number {
+    let slots = Math.min(most, SLOTS);
+    while (slots > 0 && bindableRoom(gpu, kvCache, attentionShape, slots) < tokens) slots--;
+    return slots;
+  }
+
   /**
    * Compiles the pass and allocates its memory. Steps and passes of the model may run meanwhile.
    * @param slots conversations, at most SLOTS

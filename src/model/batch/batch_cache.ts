@@ -74,7 +74,7 @@ export class SlotRows extends ParkedRows {
   override destroy(): void {}
 }
 
-/** Most positions of a slot that a binding and a buffer can hold. */
+/** Most positions of a slot that buffers can hold. */
 export function bindableRoom(
   gpu: Gpu,
   { arenas }: Pick<KvCache, 'arenas'>,
@@ -82,9 +82,9 @@ export function bindableRoom(
   slots: number,
 ): number {
   const row = slots * shape.nKvHeads * kvRowBytes(shape);
-  const each = arenas.map(({ nLayers }) => {
-    const perLayer = Math.floor(gpu.limits.maxBufferSize / nLayers) - 256;
-    return Math.floor(Math.min(perLayer, gpu.bindingLimit) / row);
+  const each = arenas.map(({ nLayers, room }) => {
+    const most = Math.floor((gpu.bindingLimit / nLayers - 256) / row);
+    return most < room ? most : Number.POSITIVE_INFINITY; // a ring needs no more
   });
   return Math.min(...each);
 }

@@ -12,7 +12,7 @@ import { RunAhead } from '../../../src/engine/worker/run_ahead';
 import type { Session } from '../../../src/engine/worker/session';
 import { Turns } from '../../../src/engine/worker/turns';
 import { GpuMemoryError, GpuProgramError } from '../../../src/errors';
-import { testGpu } from '../../gpu/test_device';
+import { requestGpu, testGpu } from '../../gpu/test_device';
 import { ask, numberSession, tinyBackend } from '../doubles/loop_session';
 
 const numbers = (first: number, count: number) => Array.from({ length: count }, (_, i) => (first + 7 * i) % 250);
@@ -176,6 +176,25 @@ describe('answers at once', () => {
     const made = backend.batch(2, 64, Uint32Array.from([...ASKED[0].ids, 1]));
     await expect(made.finally(() => Object.assign(gpu, { createBuffer }))).rejects.toThrow(GpuMemoryError);
     expect(gpu.allocatedBytes).toBe(allocatedBytes);
+  });
+
+  test('where bindings are small, a batch has as many slots as have room for the conversation', async () => {
+    const gpu = await requestGpu();
+    const small = await tinyBackend(gpu, 128);
+    const nLayers = small['llama'].batchSources.kvCache.k.length;
+    const bytes = (320 * small.parking.bytesPerToken) / 2 + 256 * nLayers;
+    Object.assign(gpu, { plannedBinding: bytes });
+    const slots = async (length: number) => {
+      const batching = await small.batch(8, 128, Uint32Array.from(numbers(3, length)));
+      batching?.destroy();
+      await gpu.settled();
+      return batching && [batching.slots, batching.room];
+    };
+    expect(await slots(30)).toEqual([8, 40]);
+    expect(await slots(60)).toEqual([5, 64]);
+    Object.assign(gpu, { plannedBinding: bytes / 2 });
+    expect(await slots(100)).toBeNull();
+    gpu.destroy();
   });
 
   test('a batch that is slower than turns is left for good', async () => {
