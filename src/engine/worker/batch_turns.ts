@@ -186,7 +186,10 @@ export class BatchTurns implements StepsBeside {
   /** A seat for the request that has the turn, or null where it has to take turns as ever. */
   private async join(joining: Joining): Promise<Seat | null> {
     const { ids } = joining;
-    if (!(await this.open(ids)) || !this.hasRoom(ids.length)) return null;
+    if (!(await this.open(ids)) || !this.hasRoom(ids.length)) {
+      this.closeUnused();
+      return null;
+    }
     const batching = this.batching as Batching;
     const slots = Array.from({ length: batching.slots }, (_, i) => i);
     const slot = slots.find((free) => [...this.taken].every((seat) => seat.slot !== free)) as number;

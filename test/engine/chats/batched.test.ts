@@ -164,6 +164,21 @@ describe('answers at once', () => {
     expect(await cached(whole)).toBe(whole.length - 1);
   });
 
+  test('a batch without room for the conversation that asked for it leaves no memory behind', async () => {
+    open();
+    mostRoom = 64;
+    const asked = [3, 5].map((first) => ({ ids: numbers(first, 50), options: { temperature: 0, maxTokens: 40 } }));
+    const expected = await alone(asked);
+    session.branches?.giveUp();
+    const { allocatedBytes } = backend['gpu'];
+    const answers = await Promise.all(asked.map(run));
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+    expect(steps).toEqual([]);
+    session.branches?.giveUp();
+    expect(backend['gpu'].allocatedBytes).toBe(allocatedBytes);
+    expect(session.branches?.held.bytes).toBe(0);
+  });
+
   test('where its readback is refused, a batch leaves no memory behind', async () => {
     open();
     await run(ASKED[0]);
