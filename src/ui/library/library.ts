@@ -86,7 +86,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
     for (const { id } of this.summaries ?? []) {
       const conversation = await this.store.load(id);
       if (!conversation) continue;
-      this.store.adopt(conversation);
+      this.adopt(conversation);
       return conversation;
     }
     return null;
@@ -95,7 +95,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
   /** A conversation for the page to show, or null if it is not stored. */
   async find(id: string): Promise<Conversation | null> {
     const conversation = await this.newest(id).catch(() => null);
-    if (conversation) this.store.adopt(conversation);
+    if (conversation) this.adopt(conversation);
     return conversation;
   }
 
@@ -331,8 +331,14 @@ class VivaceLibrary extends WordedElement implements RowActions {
     this.keeper.restore(ids);
   }
 
-  private show(conversation: Conversation): void {
+  /** Takes note of what the page shows. It may have been deleted here, and brought back by another tab. */
+  private adopt(conversation: Conversation): void {
+    this.keeper.remember(conversation.id);
     this.store.adopt(conversation);
+  }
+
+  private show(conversation: Conversation): void {
+    this.adopt(conversation);
     this.fire('vivace-open-conversation', conversation);
   }
 

@@ -135,3 +135,15 @@ test('a conversation that storage refuses can be renamed, and has its title once
   await library.keepNow();
   expect(await inner.store.load(conversation.id)).toMatchObject({ title: 'Mine', turns: [{}, {}] });
 });
+
+test('a deleted conversation that another tab brought back is kept again, once it is opened here', async () => {
+  const { conversation } = asking('1');
+  await inner.store.save(conversation);
+  await library.delete(conversation.id);
+  await inner.store.add(asking('2', conversation).conversation);
+  await library.open(conversation.id);
+  const { conversation: grown, turn } = asking('3', conversation);
+  library.keep(grown);
+  await library.keepNow();
+  expect((await inner.store.load(conversation.id))?.turns.map(({ id }) => id)).toContain(turn.id);
+});
