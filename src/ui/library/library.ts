@@ -51,6 +51,8 @@ class VivaceLibrary extends WordedElement implements RowActions {
     () => this.sayUnreadable(),
   );
   private stopListening = () => {};
+  /** Counts what the reader has chosen to see: only the newest choice is shown, however long it takes. */
+  private choices = 0;
   /** The title that the page knows. */
   private told = '';
 
@@ -105,12 +107,14 @@ class VivaceLibrary extends WordedElement implements RowActions {
   }
 
   async open(id: string, turn: string | null = null): Promise<void> {
+    const choice = ++this.choices;
     if (id === this.current) {
       this.fire('vivace-close-library');
       return this.showTurn(turn);
     }
     await this.attempt(async () => {
       const conversation = await this.newest(id);
+      if (choice !== this.choices) return;
       if (!conversation) {
         this.note.say(pageWords().library.deletedElsewhere, true);
         return this.refresh();
@@ -194,7 +198,6 @@ class VivaceLibrary extends WordedElement implements RowActions {
   async delete(id: string): Promise<void> {
     const ids = this.shownIds();
     const title = this.titleOf(id);
-    const wasCurrent = id === this.current;
     await this.keeper.flush();
     const refused = this.keeper.newer.get(id);
     this.keeper.forget(id);
@@ -206,6 +209,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
       if (refused) this.keeper.keep(refused);
       return this.refresh();
     }
+    const wasCurrent = id === this.current; // another may have been opened meanwhile
     if (wasCurrent) this.fire('vivace-new-conversation', 'deleted');
     await this.refresh();
     this.note.say(pageWords().library.deleted(title), false, () => this.undo(refused ?? removed, wasCurrent));
@@ -216,7 +220,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
     const text = pageWords().library;
     const isEmpty = this.summaries?.length === 0;
     return html`
-      <button class="button fresh" data-testid="library-new" @click=${() => this.fire('vivace-new-conversation')}>
+      <button class="button fresh" data-testid="library-new" @click=${this.startNew}>
         ${icons.fresh}${text.fresh}
       </button>
       ${this.finder.renderField()}
@@ -342,6 +346,11 @@ class VivaceLibrary extends WordedElement implements RowActions {
     this.fire('vivace-open-conversation', conversation);
   }
 
+  private startNew = () => {
+    this.choices++;
+    this.fire('vivace-new-conversation');
+  };
+
   private showTurn(turn: string | null): void {
     if (turn !== null) this.fire('vivace-show-turn', turn);
   }
@@ -372,13 +381,12 @@ class VivaceLibrary extends WordedElement implements RowActions {
   private deleteAll = async () => {
     await this.keeper.flush();
     const refused = [...this.keeper.newer.values()];
-    const { current } = this;
     const ids = new Set([...this.shownIds(), ...refused.map(({ id }) => id)]);
     for (const id of ids) this.keeper.forget(id);
     const stored = await this.store.removeAll();
     const removed = [...new Map([...stored, ...refused].map((each) => [each.id, each])).values()];
     for (const id of ids) if (!removed.some((each) => each.id === id)) this.keeper.remember(id);
-    const shown = removed.find(({ id }) => id === current);
+    const shown = removed.find(({ id }) => id === this.current);
     if (shown) this.fire('vivace-new-conversation', 'deleted');
     await this.refresh();
     if (removed.length === 0) return;

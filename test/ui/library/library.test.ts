@@ -147,3 +147,38 @@ test('a deleted conversation that another tab brought back is kept again, once i
   await library.keepNow();
   expect((await inner.store.load(conversation.id))?.turns.map(({ id }) => id)).toContain(turn.id);
 });
+
+test('the conversation that was chosen last is shown, however long another one takes', async () => {
+  const [slow, quick] = [asking('1').conversation, asking('2').conversation];
+  const shown: string[] = [];
+  library.addEventListener('vivace-open-conversation', (event) =>
+    shown.push((event as CustomEvent<{ id: string }>).detail.id),
+  );
+  let come = () => {};
+  const comes = new Promise<void>((resolve) => {
+    come = resolve;
+  });
+  vi.spyOn(inner.store, 'load').mockImplementation(async (id) => {
+    if (id === quick.id) return quick;
+    await comes;
+    return slow;
+  });
+  const opening = library.open(slow.id);
+  await library.open(quick.id);
+  come();
+  await opening;
+  expect(shown).toEqual([quick.id]);
+});
+
+test('a conversation that was opened during a deletion stays in view', async () => {
+  const { conversation } = asking('1');
+  await inner.store.save(conversation);
+  const fresh = vi.fn();
+  library.addEventListener('vivace-new-conversation', fresh);
+  library.current = conversation.id;
+  const deleting = library.delete(conversation.id);
+  library.current = 'another';
+  await deleting;
+  expect(said).toEqual([pageWords().library.deleted('')]);
+  expect(fresh).not.toHaveBeenCalled();
+});
