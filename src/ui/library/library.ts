@@ -444,7 +444,8 @@ class VivaceLibrary extends WordedElement implements RowActions {
     const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey) && this.note.undo;
     if (isUndo) isUndo();
     else if (id && event.key === 'F2') void this.startRename(id);
-    else if (id && event.key === 'Delete') void this.delete(id);
+    else if (id && event.key === 'Delete' && !event.repeat)
+      void this.delete(id); // then the next row has the focus
     else if (id && ['ArrowDown', 'ArrowUp', 'Home', 'End'].includes(event.key)) this.moveFocus(id, event.key);
     else return;
     event.preventDefault();

@@ -20,6 +20,7 @@ interface Inner {
   finder: LibrarySearch;
   renderRoot: object;
   exportAll(): Promise<void>;
+  onKey(event: object): void;
 }
 
 let library: Library;
@@ -181,4 +182,20 @@ test('a conversation that was opened during a deletion stays in view', async () 
   await deleting;
   expect(said).toEqual([pageWords().library.deleted('')]);
   expect(fresh).not.toHaveBeenCalled();
+});
+
+test('a key that is held deletes one conversation', async () => {
+  class Row {
+    dataset = { id: 'a' };
+  }
+  vi.stubGlobal('HTMLElement', Row);
+  const remove = vi.spyOn(inner.store, 'remove');
+  const row = new Row();
+  const press = (repeat: boolean) =>
+    inner.onKey({ key: 'Delete', repeat, composedPath: () => [row], preventDefault() {} });
+  for (const repeat of [false, true, true]) press(repeat);
+  await vi.waitFor(() => expect(remove).toHaveBeenCalled());
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(remove).toHaveBeenCalledOnce();
+  vi.unstubAllGlobals();
 });
