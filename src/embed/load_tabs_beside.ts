@@ -6,7 +6,9 @@ import { loadPart } from './load_part';
 import type { TabsPart } from './tabs_entry';
 
 export async function loadShared(): Promise<(model: string, options: EngineLoadOptions) => Promise<Engine>> {
-  const { canShare, share } = await loadPart<TabsPart>('embed_tabs.js');
+  const { shareable, share } = await loadPart<TabsPart>('embed_tabs.js');
   return async (model, options) =>
-    canShare(engineParts, model) ? new Engine(await share(engineParts, model, options)) : Engine.load(model, options);
+    (await shareable(engineParts, model)) !== null
+      ? new Engine(await share(engineParts, model, options))
+      : Engine.load(model, options);
 }

@@ -10,13 +10,17 @@ const VERSION: string = import.meta.env?.VIVACE_VERSION ?? 'sources';
 const BUILD: string = import.meta.env?.VIVACE_BUILD ?? '';
 
 /**
- * False for opened files, which other tabs do not have; on phones, which pause and end hidden tabs; and where the
- * browser lacks what tabs need.
+ * The model, if tabs can share it. Null for opened files, which other tabs do not have; on phones, which pause and end
+ * hidden tabs; and where the browser lacks or refuses what tabs need.
  */
-export function canShare({ isPhone }: typeof EngineParts, model: ModelLocation): model is string {
-  const { locks } = globalThis.navigator ?? {};
-  if (typeof locks?.request !== 'function' || typeof BroadcastChannel !== 'function') return false;
-  return typeof model === 'string' && !isPhone();
+export async function shareable({ isPhone }: typeof EngineParts, model: ModelLocation): Promise<string | null> {
+  if (typeof model !== 'string' || typeof BroadcastChannel !== 'function' || isPhone()) return null;
+  try {
+    await navigator.locks.query(); // a sandboxed frame, and a site without storage, have locks that refuse
+    return model;
+  } catch {
+    return null;
+  }
 }
 
 /** @throws as Engine.load */

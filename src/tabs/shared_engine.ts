@@ -2,7 +2,7 @@
 // others ask that tab, and one of them goes on when it is gone.
 
 import { Engine, type EngineLoadOptions, engineParts, type ModelLocation } from '../engine/engine';
-import { canShare, share } from './share';
+import { share, shareable } from './share';
 import type { TabHost } from './tab_host';
 
 export class SharedEngine extends Engine {
@@ -16,8 +16,8 @@ export class SharedEngine extends Engine {
    * @throws as Engine.load
    */
   static override async load(model: ModelLocation, options: EngineLoadOptions = {}): Promise<Engine> {
-    if (!canShare(engineParts, model)) return Engine.load(model, options);
-    return new SharedEngine(await share(engineParts, model, options));
+    const shared = await shareable(engineParts, model);
+    return shared === null ? Engine.load(model, options) : new SharedEngine(await share(engineParts, shared, options));
   }
 
   /** True while the model is in this tab. */

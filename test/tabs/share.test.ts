@@ -1,0 +1,31 @@
+// Which loads are shared, by what the browser allows.
+
+import { afterEach, expect, test, vi } from 'vitest';
+import { engineParts } from '../../src/engine/engine';
+import { shareable } from '../../src/tabs/share';
+
+afterEach(() => vi.unstubAllGlobals());
+
+const refusal = () => new DOMException('Access to the Locks API is denied in this context.', 'SecurityError');
+const working = { request() {}, query: async () => ({ held: [], pending: [] }) };
+
+test.each<[string, object | undefined, boolean]>([
+  ['locks that work', working, true],
+  ['no locks', undefined, false],
+  ['locks that reject, as in a sandboxed frame', { ...working, query: () => Promise.reject(refusal()) }, false],
+  [
+    'locks that throw',
+    {
+      ...working,
+      query: () => {
+        throw refusal();
+      },
+    },
+    false,
+  ],
+])('%s', async (_, locks, shares) => {
+  vi.stubGlobal('navigator', { locks, userAgent: 'Test' });
+  const model = 'https://host.example/m.gguf';
+  expect(await shareable(engineParts, model)).toBe(shares ? model : null);
+  expect(await shareable(engineParts, new File([], 'm.gguf'))).toBeNull();
+});
