@@ -154,7 +154,7 @@ class ChatWithModel implements ReactiveController {
         loader.state = state;
         chat.append(this.progress);
       },
-      onEngine: (engine) => this.show(engine),
+      onEngine: (engine, stops) => this.show(engine, stops),
       place: (slot, part) => chat.append(this.serverPlace(slot, part)),
       onWaiting: (isWaiting) => {
         if (!isWaiting) return waiting.clear();
@@ -174,9 +174,9 @@ class ChatWithModel implements ReactiveController {
     return host;
   }
 
-  private show(engine: ChatEngine | null): void {
+  private show(engine: ChatEngine | null, stops: boolean): void {
     const { chat } = this;
-    chat.stop();
+    if (stops) chat.stop();
     chat.engine = engine;
     if (this.session) chat.loadSettings = this.session.settings;
     if (engine) this.warn(engine.info.warnings);

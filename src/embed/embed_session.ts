@@ -23,8 +23,8 @@ import { isAlone, type KeySource, type Served, type ServedSlot, serverPart } fro
 
 export interface EmbedListener {
   onState(state: LoadState): void;
-  /** Receives the engine, or null while nothing can answer. */
-  onEngine(engine: ChatEngine | null): void;
+  /** Receives the engine, or null while nothing can answer. `stops`: an answer under way ends. */
+  onEngine(engine: ChatEngine | null, stops: boolean): void;
   /** Puts a part of the server into the chat. */
   place(slot: ServedSlot, part: HTMLElement): void;
   /** Reports the begin and the end of a wait for another chat's answer. */
@@ -155,7 +155,7 @@ export class EmbedSession {
           local: this.local,
           language,
           onLanguage,
-          onEngine: (engine) => this.give(engine),
+          onEngine: (engine, stops) => this.give(engine, stops),
           onFailure: (error, next) => this.onServerFailure(error, next),
           place: (slot, element) => this.listener.place(slot, element),
         });
@@ -269,9 +269,9 @@ export class EmbedSession {
     else this.give(engine);
   }
 
-  private give(engine: ChatEngine | null): void {
+  private give(engine: ChatEngine | null, stops = true): void {
     this.engine = engine;
-    this.listener.onEngine(engine);
+    this.listener.onEngine(engine, stops);
     if (engine) this.settle(engine, null);
   }
 

@@ -80,7 +80,7 @@ export class Widget {
   constructor(private readonly options: EmbedOptions) {
     const listener: EmbedListener = {
       onState: (state) => this.onState(state),
-      onEngine: (engine) => this.onEngine(engine),
+      onEngine: (engine, stops) => this.onEngine(engine, stops),
       onWaiting: (isWaiting) => this.onWaiting(isWaiting),
       place: (slot, part) => this.place(slot, part),
     };
@@ -244,8 +244,8 @@ export class Widget {
     this.render();
   }
 
-  private onEngine(engine: ChatEngine | null): void {
-    this.chat?.stop();
+  private onEngine(engine: ChatEngine | null, stops: boolean): void {
+    if (stops) this.chat?.stop();
     this.engine = engine && this.overheard(engine);
     this.render();
     if (!engine) return;

@@ -3,7 +3,7 @@
 import { expect, test, vi } from 'vitest';
 import { EmbedSession } from '../../src/embed/embed_session';
 import { EnginePool } from '../../src/embed/engine_pool';
-import { provideServerPart, type ServerPart } from '../../src/embed/server/server_part';
+import { provideServerPart, type ServedOptions, type ServerPart } from '../../src/embed/server/server_part';
 import { type Engine, type EngineChatOptions, type EngineEvent, engineHere } from '../../src/engine/engine';
 import { STANDARD_LOAD } from '../../src/ui/settings/settings_fields';
 
@@ -102,25 +102,54 @@ test('options of a chat reach the engine unchanged, and its events the caller', 
   await session.close();
 });
 
-test('a chat that goes off the page while the part for its server comes asks no server', async () => {
-  let come = (_: ServerPart) => {};
-  const part = () =>
+/** Brings the part for servers, which comes late. */
+let come = (_: ServerPart) => {};
+provideServerPart(
+  () =>
     new Promise<ServerPart>((resolve) => {
       come = resolve;
-    });
-  provideServerPart(part);
+    }),
+);
+const server = { server: 'https://example.org', model: null, rule: null, remembers: false };
+
+/** A server that does nothing by itself, and what it was told. */
+function scriptedServer() {
   const connect = vi.fn(async () => {});
-  const serve = vi.fn(() => ({ isAlone: true, onLocal() {}, onLoad() {}, connect, close() {} }));
-  const server = { server: 'https://example.org', model: null, rule: null, remembers: false };
+  const serve = vi.fn((_: ServedOptions) => ({ isAlone: true, onLocal() {}, onLoad() {}, connect, close() {} }));
+  return { connect, serve };
+}
+
+const nextTask = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a chat that goes off the page while the part for its server comes asks no server', async () => {
+  const { connect, serve } = scriptedServer();
   const session = new EmbedSession({ ...MODEL, server }, new EnginePool(), listener);
   session.start();
   await session.release();
   come({ serve });
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTask();
   expect(connect).not.toHaveBeenCalled();
   session.start(); // it is back
   come({ serve });
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTask();
   expect(connect).toHaveBeenCalledTimes(1);
+  await session.close();
+});
+
+test('an answer of the server goes on where the server says so, and ends with the page’s own engine', async () => {
+  const { serve } = scriptedServer();
+  const onEngine = vi.fn();
+  const rule = 'remote-until-loaded';
+  const never = new EnginePool(() => new Promise<never>(() => {}));
+  const session = new EmbedSession({ ...MODEL, server: { ...server, rule } }, never, { ...listener, onEngine });
+  session.start();
+  come({ serve });
+  await nextTask();
+  const engine = {} as Engine;
+  for (const stops of [true, false]) serve.mock.lastCall?.[0].onEngine(engine, stops);
+  expect(onEngine.mock.calls.slice(1)).toEqual([
+    [engine, true],
+    [engine, false],
+  ]);
   await session.close();
 });

@@ -40,11 +40,11 @@ class ServedChat implements Served {
     this.settings.addEventListener('vivace-withdraw', () => this.withdraw());
     this.session = new ServerSession(
       {
-        onEngine: (engine) => {
+        onEngine: (engine, stops) => {
           this.stopHealth();
           this.stopHealth = engine?.onHealth(() => this.tell(this.session.state)) ?? (() => {});
           this.engine = engine;
-          options.onEngine(engine);
+          options.onEngine(engine, stops);
           this.tell(this.session.state);
         },
         onServer: (state) => this.onServer(state),

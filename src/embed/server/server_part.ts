@@ -26,7 +26,8 @@ export interface ServedOptions {
   local: Engine | null;
   language: () => Language;
   onLanguage: (listener: () => void) => () => void;
-  onEngine(engine: ChatEngine | null): void;
+  /** `stops`: an answer under way ends. */
+  onEngine(engine: ChatEngine | null, stops: boolean): void;
   /** The server does not answer: what happened, and what to do. */
   onFailure(error: unknown, next: () => string): void;
   place(slot: ServedSlot, part: HTMLElement): void;

@@ -52,7 +52,7 @@ export class PageServer {
     const { chat, models, loadState } = page;
     this.session = new ServerSession(
       {
-        onEngine: (engine) => this.onEngine(engine),
+        onEngine: (engine, stops) => this.onEngine(engine, stops),
         onServer: (state) => this.onServer(state),
         consents: (choice) => this.consents(choice),
       },
@@ -155,9 +155,7 @@ export class PageServer {
     return mayAsk;
   }
 
-  private onEngine(engine: ChatEngine | null): void {
-    // An answer of the server goes on while the page's own model comes and goes.
-    const stops = this.session.state.kind !== 'ready' || this.section.state.kind !== 'ready';
+  private onEngine(engine: ChatEngine | null, stops: boolean): void {
     this.page.use(engine, stops);
     this.tell();
   }

@@ -14,8 +14,11 @@ export type ServerState =
   | { kind: 'ready'; choice: ServerChoice; engine: RemoteEngine };
 
 export interface ServerHost {
-  /** Receives what the chat asks, or null while nothing can answer. */
-  onEngine(engine: ChatEngine | null): void;
+  /**
+   * Receives what the chat asks, or null while nothing can answer. An answer under way `stops`. One of the server goes
+   * on while the page's own model comes and goes.
+   */
+  onEngine(engine: ChatEngine | null, stops: boolean): void;
   onServer(state: ServerState): void;
   /** Asks the person whether what is written may go there. */
   consents(choice: ServerChoice): Promise<boolean>;
@@ -108,15 +111,15 @@ export class ServerSession {
   private show(state: ServerState): void {
     if (state.kind === 'off' && this.state.kind === 'off') return;
     this.state = state;
-    this.give();
+    this.give(true);
     this.host.onServer(state);
   }
 
-  private give(): void {
+  private give(stops = this.state.kind !== 'ready'): void {
     const engine = this.choose();
     if (engine === this.given) return;
     this.given = engine;
-    this.host.onEngine(engine);
+    this.host.onEngine(engine, stops);
   }
 
   private choose(): ChatEngine | null {

@@ -19,6 +19,7 @@ function engineOf(name: string, backend: EngineInfo['backend']): Engine {
 
 function setUp({ consents = async () => true, local = null as Engine | null, fails = null as unknown } = {}) {
   const given: (ChatEngine | null)[] = [];
+  const stops: boolean[] = [];
   const states: ServerState['kind'][] = [];
   const far = engineOf('far', 'remote');
   const load = vi.fn(async (_address: string, _options?: RemoteOptions) => {
@@ -26,11 +27,18 @@ function setUp({ consents = async () => true, local = null as Engine | null, fai
     return far as unknown as RemoteEngine;
   });
   const session = new ServerSession(
-    { onEngine: (engine) => given.push(engine), onServer: ({ kind }) => states.push(kind), consents },
+    {
+      onEngine(engine, stop) {
+        given.push(engine);
+        stops.push(stop);
+      },
+      onServer: ({ kind }) => states.push(kind),
+      consents,
+    },
     local,
     load,
   );
-  return { session, given, states, load, far };
+  return { session, given, stops, states, load, far };
 }
 
 async function answer(engine: ChatEngine | null | undefined): Promise<string> {
@@ -95,6 +103,21 @@ test('a load that fails leaves all answers to the server', async () => {
   expect(await answer(given.at(-1))).toBe('far');
   session.onLocal(engineOf('here', 'webgpu'));
   expect(await answer(given.at(-1))).toBe('far'); // 3 tokens are more than 2
+});
+
+test('an answer of the server goes on while the model of the page comes and goes', async () => {
+  const { session, given, stops } = setUp();
+  session.onLoad('loading');
+  await session.connect({ ...CHOICE, rule: 'remote-until-loaded' }, () => '');
+  expect(stops).toEqual([true]); // an answer of the engine before
+  const answering = answer(given[0]);
+  session.onLoad('failed');
+  session.onLoad('loading');
+  session.onLoad('canceled');
+  expect(stops).toEqual([true, false, false, false]);
+  expect(await answering).toBe('far');
+  session.disconnect();
+  expect(stops.at(-1)).toBe(true);
 });
 
 test('a failure is told, and a connection that was left is not', async () => {
