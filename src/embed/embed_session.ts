@@ -58,6 +58,8 @@ export class EmbedSession {
   /** The error of the newest failed or canceled load. */
   failure: unknown = null;
   private waiters: Waiter[] = [];
+  /** The error of whoever asks a server alone that the visitor has refused. */
+  private refusal: Error | null = null;
   private isClosed = false;
 
   constructor(
@@ -123,6 +125,7 @@ export class EmbedSession {
   /** The engine, now or after the load under way. Starts a load if none has begun or the engine was lost. */
   private ready(): Promise<ChatEngine> {
     if (this.isClosed) return Promise.reject(wasTakenOff());
+    if (this.refusal) return Promise.reject(this.refusal);
     if (this.engine && !this.engine.lost) return Promise.resolve(this.engine);
     const ready = new Promise<ChatEngine>((resolve, reject) => this.waiters.push({ resolve, reject }));
     this.serve();
@@ -157,6 +160,7 @@ export class EmbedSession {
           onLanguage,
           onEngine: (engine, stops) => this.give(engine, stops),
           onFailure: (error, next) => this.onServerFailure(error, next),
+          onRefusal: (error) => this.onRefusal(error),
           place: (slot, element) => this.listener.place(slot, element),
         });
         if (this.state) this.served.onLoad(this.state.kind);
@@ -180,6 +184,12 @@ export class EmbedSession {
     });
     this.failure = error;
     this.onState({ kind: 'failed', advice, code: codeOf(error) });
+  }
+
+  /** The visitor may take long to allow what they refused. Nobody waits for that. */
+  private onRefusal(error: Error | null): void {
+    this.refusal = this.isAlone ? error : null;
+    if (this.refusal) this.settle(null, this.refusal);
   }
 
   reload(settings: LoadSettings): void {

@@ -153,3 +153,21 @@ test('an answer of the server goes on where the server says so, and ends with th
   ]);
   await session.close();
 });
+
+test('who waits for an answer hears that the visitor refused the server, and may ask again after a yes', async () => {
+  const { serve } = scriptedServer();
+  const session = new EmbedSession({ ...MODEL, server }, new EnginePool(), listener);
+  const waiting = session.chat('Hello', '').next();
+  come({ serve });
+  await nextTask();
+  const refusal = new Error('refused');
+  serve.mock.lastCall?.[0].onRefusal(refusal);
+  await expect(waiting).rejects.toBe(refusal);
+  await expect(session.load()).rejects.toBe(refusal);
+  serve.mock.lastCall?.[0].onRefusal(null); // asked again
+  const engine = {} as Engine;
+  const loading = session.load();
+  serve.mock.lastCall?.[0].onEngine(engine, true);
+  expect(await loading).toBe(engine);
+  await session.close();
+});

@@ -15,6 +15,8 @@ import { isAlone, type Served, type ServedOptions, type ServerPart } from './ser
 /** The servers that a visitor of this page has allowed, where this browser keeps no consent. */
 const allowedHere = new Set<string>();
 
+const REFUSED = 'Nothing is sent to the server without consent. The visitor can allow it in the chat.';
+
 class ServedChat implements Served {
   readonly isAlone: boolean;
   private readonly choice: ServerChoice;
@@ -100,6 +102,7 @@ class ServedChat implements Served {
     if (state.kind === 'failed')
       this.options.onFailure(state.error, () => nextStep(state.error, state.choice, location.href, this.hasKey));
     if (state.kind === 'ready') this.consent.clear();
+    this.options.onRefusal(state.kind === 'refused' ? new InvalidRequestError(REFUSED) : null);
     this.tell(state);
   }
 

@@ -30,6 +30,8 @@ export interface ServedOptions {
   onEngine(engine: ChatEngine | null, stops: boolean): void;
   /** The server does not answer: what happened, and what to do. */
   onFailure(error: unknown, next: () => string): void;
+  /** The visitor has refused the server. Null: no longer. */
+  onRefusal(error: Error | null): void;
   place(slot: ServedSlot, part: HTMLElement): void;
 }
 
