@@ -50,6 +50,15 @@ export class HybridEngine<Local extends LocalEngine = LocalEngine> {
   readonly #options: HybridOptions<Local>;
   readonly #rule: Rule;
   readonly #running = new Set<AbortController>();
+  readonly #askConsent = inOne(async () => {
+    this.#hasConsent ||= (await this.#options.consent()) === true;
+    return this.#hasConsent;
+  });
+  readonly #findRemote = inOne(async () => {
+    const { remote } = this.#options;
+    this.#remote ??= typeof remote === 'function' ? await remote() : remote;
+    return this.#remote;
+  });
   #local: Local | null = null;
   #remote: AnswerEngine | null = null;
   #hasConsent = false;
@@ -223,23 +232,13 @@ export class HybridEngine<Local extends LocalEngine = LocalEngine> {
 
   async #mayUse(place: Place, signal: AbortSignal): Promise<boolean> {
     if (place === 'local') return this.#options.local !== null;
-    if (this.#hasConsent) return true;
-    const ask = async () => {
-      this.#hasConsent ||= (await this.#options.consent()) === true;
-      return this.#hasConsent;
-    };
-    return unlessAborted(ask, signal);
+    return this.#hasConsent || unlessAborted(this.#askConsent, signal);
   }
 
   async #engineAt(place: Place, signal: AbortSignal): Promise<AnswerEngine> {
     if (place === 'local') return this.#loaded(signal);
     if (!this.#hasConsent) throw new InvalidRequestError(NO_CONSENT);
-    const find = async () => {
-      const { remote } = this.#options;
-      this.#remote ??= typeof remote === 'function' ? await remote() : remote;
-      return this.#remote;
-    };
-    return this.#remote ?? unlessAborted(find, signal);
+    return this.#remote ?? unlessAborted(this.#findRemote, signal);
   }
 
   async #loaded(signal: AbortSignal): Promise<Local> {
@@ -247,6 +246,17 @@ export class HybridEngine<Local extends LocalEngine = LocalEngine> {
     if (local) return local;
     throw new InvalidRequestError('There is no model in this page. Allow the server, or load a model.');
   }
+}
+
+/** The call for all who ask while it runs. */
+function inOne<T>(call: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | null = null;
+  return () => {
+    running ??= call().finally(() => {
+      running = null;
+    });
+    return running;
+  };
 }
 
 /**

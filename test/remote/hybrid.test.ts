@@ -94,6 +94,33 @@ describe('consent', () => {
     expect(remote).toHaveBeenCalledTimes(1);
   });
 
+  test('is asked once by requests at the same time, and the server is looked for once', async () => {
+    const consent = vi.fn(async () => true);
+    const { engine, remote } = hybrid({ rule: 'remote', consent });
+    const texts = await Promise.all(['a', 'b'].map(async (prompt) => (await read(engine.complete(prompt))).text));
+    expect(texts).toEqual(['server says a', 'server says b']);
+    expect([consent, remote].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+  });
+
+  test('of one that was aborted is not lost for the one that waits with it', async () => {
+    let agree = (_: boolean) => {};
+    const consent = vi.fn(
+      () =>
+        new Promise<boolean>((resolve) => {
+          agree = resolve;
+        }),
+    );
+    const { engine } = hybrid({ rule: 'remote', consent });
+    const stop = new AbortController();
+    const [left, stays] = [engine.chat(HELLO, { signal: stop.signal }), engine.chat(HELLO)].map(read);
+    await nextTask();
+    stop.abort();
+    await expect(left).rejects.toThrow('aborted');
+    agree(true);
+    expect((await stays)?.places).toEqual(['remote']);
+    expect(consent).toHaveBeenCalledOnce();
+  });
+
   test.each([1, 'yes', {}, undefined])('is true alone, not %o', async (said) => {
     const { engine, remote } = hybrid({ rule: 'remote', consent: () => said as never });
     await expect(read(engine.chat(HELLO))).rejects.toThrow('Nothing is sent to the server without consent');
