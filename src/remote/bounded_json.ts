@@ -88,7 +88,8 @@ export function errorText(body: JsonObject): string {
   const found =
     textIn(isJsonObject(error) ? error : body, 'message', 'detail', 'error', 'object') || textIn(body, 'error');
   const line = found.replace(/\s+/g, ' ').trim();
-  return line.length > MAX_QUOTED ? `${line.slice(0, MAX_QUOTED - 1)}…` : line;
+  if (line.length <= MAX_QUOTED) return line;
+  return line.slice(0, MAX_QUOTED - 1).replace(/[!-~]*$/, '…'); // half a key would not be known as one
 }
 
 function own(object: JsonObject, key: string): unknown {

@@ -38,5 +38,6 @@ test('the sentence of an error, in the shapes of several servers', () => {
   expect(errorText({ detail: 'Not Found' })).toBe('Not Found');
   expect(errorText({ error: 'Unauthorized' })).toBe('Unauthorized');
   expect(errorText({ error: { message: 5 } })).toBe('');
-  expect(errorText({ error: { message: 'x'.repeat(5000) } })).toHaveLength(300);
+  expect(errorText({ error: { message: '長'.repeat(5000) } })).toHaveLength(300);
+  expect(errorText({ error: { message: 'six words '.repeat(500) } })).toMatch(/^(six words ){29}six …$/);
 });

@@ -53,6 +53,16 @@ test.each([
   expect(heard).toHaveLength(2); // the list of models, and one try
 });
 
+test('a key at the place where a long sentence is cut is left out whole', async () => {
+  const said = (letters: number) => ({ error: { message: `${'x '.repeat(letters / 2)}${KEY} was given.` } });
+  for (let letters = 270; letters <= 300; letters += 2) {
+    const { engine } = await connect((response) => sendJson(response, said(letters), 400), { apiKey: KEY });
+    const { message } = await failureOf(engine);
+    expect(message).toMatch(/x (\[key\] .*)?…$/);
+    expect(message).not.toContain(KEY.slice(0, 6));
+  }
+});
+
 test('a key is sent as a header alone, and is in nothing that can be printed or copied', async () => {
   const headers = { 'x-team': 'blue-team-secret' };
   const { engine, heard } = await connect(play(stream('vllm_chat')), { apiKey: KEY, headers });
