@@ -7,7 +7,8 @@ import { countIn, numberIn, objectIn, objectsIn, textIn } from './bounded_json';
 /** Most parts of calls and most log probabilities of a chunk. */
 const MAX_PARTS = 1024;
 const MAX_TOP = 20;
-const MAX_CALLS = 128;
+/** Most calls of an answer. */
+export const MAX_CALLS = 128;
 const MAX_BYTES = 1024;
 
 export interface CallPart {

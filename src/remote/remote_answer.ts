@@ -4,7 +4,7 @@ import type { EngineEvent, FinishReason, RunMetrics, Tool } from '../engine/prot
 import { summarizeGaps } from '../engine/tbt';
 import { isJsonObject } from '../shared/json_object';
 import { malformed, parseObject } from './bounded_json';
-import { type CallPart, type Chunk, readChunk } from './chunk';
+import { type CallPart, type Chunk, MAX_CALLS, readChunk } from './chunk';
 import type { Clock } from './clock';
 import type { ServerEvent } from './event_stream';
 import { eventFailure } from './failures';
@@ -42,8 +42,6 @@ const NOT_CALLED: EngineEvent = {
   message: 'The server called no tool although toolChoice asks for a call: ask again, or name the tool in the prompt.',
 };
 
-type Call = Omit<CallPart, 'index'>;
-
 export class RemoteAnswer {
   private hasStarted = false;
   private tokens = 0;
@@ -58,7 +56,8 @@ export class RemoteAnswer {
   /** The newest that the server told. */
   private counts: Chunk['counts'] = { prompt: null, cached: null, completion: null, reasoning: null };
   private times: Chunk['times'] = null;
-  private readonly calls = new Map<number, Call>();
+  /** With the server's own numbers. Some servers, such as Ollama's, give all calls the same one. */
+  private readonly calls: CallPart[] = [];
   /** The part of `asked.begun` that may still be said again. */
   private echo: string;
 
@@ -97,7 +96,7 @@ export class RemoteAnswer {
     if (!this.hasStarted) yield this.start(this.counts.cached ?? 0);
     if (finishReason !== 'abort') {
       yield* this.callErrors();
-      if (this.asked.mustCall && this.calls.size === 0) yield NOT_CALLED;
+      if (this.asked.mustCall && this.calls.length === 0) yield NOT_CALLED;
     }
     const { prompt, cached, completion, reasoning } = this.counts;
     yield {
@@ -179,22 +178,26 @@ export class RemoteAnswer {
     return Math.min(Math.max(told, 1), MAX_BURST);
   }
 
-  private *call({ index, id, name, arguments: text }: CallPart): Generator<EngineEvent, void, undefined> {
-    const known = this.calls.get(index);
-    if (known) {
-      known.arguments += text;
-      yield { type: 'tool-call', index, arguments: text };
-      return;
+  /** A part of the newest call of its number, or the beginning of a call: another id with a name. */
+  private *call(part: CallPart): Generator<EngineEvent, void, undefined> {
+    const { calls } = this;
+    const { name, arguments: text } = part;
+    const at = calls.findLastIndex(({ index }) => index === part.index);
+    if (at >= 0 && !(name && part.id && part.id !== calls[at].id)) {
+      calls[at].arguments += text;
+      yield { type: 'tool-call', index: at, arguments: text };
+    } else if (calls.length < MAX_CALLS) {
+      const index = calls.length;
+      const id = part.id || `call_${this.asked.choice}_${index}`;
+      calls.push({ ...part, id });
+      yield { type: 'tool-call', index, id, name, arguments: text };
     }
-    const call = { id: id || `call_${this.asked.choice}_${index}`, name, arguments: text };
-    this.calls.set(index, call);
-    yield { type: 'tool-call', index, ...call };
   }
 
   /** Calls that cannot be made, as the local engine tells them. */
   private *callErrors(): Generator<EngineEvent, void, undefined> {
     const names = new Set(this.asked.tools.map(({ name }) => name));
-    for (const [index, { name, arguments: text }] of this.calls) {
+    for (const [index, { name, arguments: text }] of this.calls.entries()) {
       const shown = name.slice(0, 80);
       if (!names.has(name)) yield { type: 'tool-call-error', index, message: `There is no tool "${shown}".`, text };
       else if (!isObject(text))
@@ -204,7 +207,7 @@ export class RemoteAnswer {
 
   private end({ finish, isStopText }: Chunk): void {
     const known = Object.hasOwn(FINISH, finish) ? FINISH[finish] : 'stop';
-    const isCalling = this.calls.size > 0 && known === 'eos'; // vLLM's word where a tool was named
+    const isCalling = this.calls.length > 0 && known === 'eos'; // vLLM's word where a tool was named
     this.finish = isCalling ? 'tool-calls' : known === 'eos' && isStopText ? 'stop' : known;
   }
 

@@ -1,6 +1,7 @@
 // A server and the way to it: requests with their key, tries, and failures. Holds the key where no export finds it.
 
 import { VivaceError } from '../errors';
+import { abortable } from '../shared/abortable';
 import type { JsonObject } from '../shared/json_object';
 import { parseObject } from './bounded_json';
 import { readText, silent } from './bytes';
@@ -102,11 +103,12 @@ export class Server {
     const headers = new Headers(this.#headers);
     if (body) headers.set('content-type', 'application/json');
     const late = new AbortController();
+    const end = AbortSignal.any([signal, late.signal]);
     const init: RequestInit = {
       method: body ? 'POST' : 'GET',
       headers,
       body: body && JSON.stringify(body),
-      signal: AbortSignal.any([signal, late.signal]),
+      signal: end,
       redirect: 'error', // the key goes to no other address
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
@@ -116,7 +118,7 @@ export class Server {
     const asked = ask();
     const takeBack = this.clock.after(acceptMs, () => late.abort(silent(acceptMs)));
     try {
-      return await Promise.race([asked, rejection(signal), rejection(late.signal)]);
+      return await abortable(asked, end);
     } catch {
       signal.throwIfAborted();
       if (late.signal.aborted) throw late.signal.reason;
@@ -136,18 +138,11 @@ export class Server {
   }
 
   #pause(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const onAbort = () => {
-        takeBack();
-        reject(signal.reason);
-      };
-      const takeBack = this.clock.after(ms, () => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      });
-      if (signal.aborted) onAbort();
-      else signal.addEventListener('abort', onAbort, { once: true });
+    let takeBack = () => {};
+    const over = new Promise<void>((resolve) => {
+      takeBack = this.clock.after(ms, resolve);
     });
+    return abortable(over, signal).finally(takeBack);
   }
 
   /** The longest first, so that none is left in halves. */
@@ -156,11 +151,4 @@ export class Server {
     const secrets = [...values, ...values.map((value) => value.replace(/^\w+ /, ''))];
     return secrets.filter((secret) => secret.length >= LEAST_SECRET).sort((a, b) => b.length - a.length);
   }
-}
-
-/** Rejects when the signal aborts. */
-function rejection(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
 }

@@ -2,9 +2,10 @@
 
 import { expect, test } from 'vitest';
 import { collect, HELLO } from './collect';
-import { CARDS, connect, play, stream } from './http_server';
+import { CARDS, chunkOf, connect, play, stream } from './http_server';
 
 const WEATHER = [{ name: 'weather', parameters: { type: 'object' } }];
+const DONE = 'data: [DONE]\n\n';
 
 test.each([7, 100_000])('vLLM: text, counts and the limit of the context, in pieces of %d bytes', async (size) => {
   const { engine } = await connect(play(stream('vllm_chat'), size));
@@ -88,4 +89,23 @@ test('answers to one prompt have a seed each', async () => {
   expect(starts.map(({ choice }) => choice)).toEqual([0, 1, 2]);
   expect(heard.slice(1).map(({ body }) => body.seed)).toEqual([4_294_967_295, 0, 1]);
   expect(all.at(-1)).toEqual({ type: 'gpuTimes', gpuMs: null });
+});
+
+test.each([
+  ['one number', { index: 0 }],
+  ['no number', {}],
+])('calls with %s for all are told apart by their ids', async (_, place) => {
+  const begin = (id: string, city: string) => ({ ...place, id, function: { name: 'weather', arguments: city } });
+  const goesOn = { ...place, function: { arguments: '"}' } };
+  const parts = [begin('a', '{"city":"'), goesOn, begin('b', '{"city":"Oslo'), goesOn];
+  const chunks = parts.map((part) => chunkOf({ tool_calls: [part] }));
+  const { engine } = await connect(play(Buffer.from([...chunks, chunkOf({}, 'tool_calls'), DONE].join(''))));
+  const { calls, callErrors, finishReason } = await collect(engine.chat(HELLO, { tools: WEATHER }));
+  expect(calls).toEqual([
+    { type: 'tool-call', index: 0, id: 'a', name: 'weather', arguments: '{"city":"' },
+    { type: 'tool-call', index: 0, arguments: '"}' },
+    { type: 'tool-call', index: 1, id: 'b', name: 'weather', arguments: '{"city":"Oslo' },
+    { type: 'tool-call', index: 1, arguments: '"}' },
+  ]);
+  expect([callErrors, finishReason]).toEqual([[], 'tool-calls']);
 });
