@@ -15,9 +15,14 @@ export function addPanelScript(onError: (message: string) => void): void {
   if (customElements.get('vivace-metrics')) return;
   listeners.push(onError);
   if (script?.isConnected) return;
-  script = addScriptBeside('embed_panel.js', (failed) => {
+  const end = (failure: string | null) => {
     const all = listeners;
     listeners = [];
-    if (failed !== null) for (const listener of all) listener(words().embed.noPanel(failed));
-  });
+    if (failure !== null) for (const listener of all) listener(failure);
+  };
+  try {
+    script = addScriptBeside('embed_panel.js', (failed) => end(failed && words().embed.noPanel(failed)));
+  } catch (error) {
+    end((error as Error).message); // the page's policy refuses our scripts
+  }
 }
