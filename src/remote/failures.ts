@@ -22,7 +22,7 @@ export function statusFailure(response: Response, text: string, hasKey: boolean,
     const remedy = hasKey ? 'Check the key and what it may do.' : 'Pass it as apiKey.';
     return new RemoteError('server-key', `The server ${what} (status ${status}). ${remedy}${quote}`, { status });
   }
-  if (status === 429 || status === 503) {
+  if (BUSY.includes(status)) {
     const retryAfterMs = retryAfter(headers.get('retry-after'), nowMs);
     const message = `The server is too busy or not ready yet (status ${status}). Try again later.${quote}`;
     const canRetry = headers.get('x-should-retry') !== 'false';

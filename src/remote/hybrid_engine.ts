@@ -8,6 +8,7 @@ import { InvalidRequestError, VivaceError } from '../errors';
 import { abortable } from '../shared/abortable';
 import { type AnswerEngine, checkRule, type LocalEngine, mayMove, placeOf, type Rule } from './places';
 import { RemoteError } from './remote_error';
+import { type Answers, stoppable } from './stoppable';
 import { Told } from './told';
 
 export interface HybridOptions<Local extends LocalEngine = LocalEngine> {
@@ -23,8 +24,6 @@ export interface HybridOptions<Local extends LocalEngine = LocalEngine> {
   /** Asks the person, before anything leaves this machine. Called until it has said true once. */
   consent: () => boolean | Promise<boolean>;
 }
-
-type Answers = AsyncGenerator<EngineEvent, void, undefined>;
 
 /** A conversation or a text, asked of either engine. */
 interface Asked {
@@ -148,44 +147,25 @@ export class HybridEngine<Local extends LocalEngine = LocalEngine> {
   }
 
   #answers(asked: Asked): Answers {
-    const { signal } = asked.options;
-    const stop = new AbortController();
-    const onAbort = () => stop.abort();
-    if (signal?.aborted) stop.abort();
-    else signal?.addEventListener('abort', onAbort);
-    const made = this.#moving({ ...asked, options: { ...asked.options, signal: stop.signal } }, stop, () => {
-      signal?.removeEventListener('abort', onAbort);
-      this.#running.delete(stop);
-    });
-    const end = made.return.bind(made);
-    // By itself a generator returns after the event that it waits for, which may never come.
-    made.return = (value) => {
-      stop.abort();
-      return end(value);
-    };
-    return made;
+    const { options } = asked;
+    return stoppable(this.#running, options.signal, (signal) =>
+      this.#moving({ ...asked, options: { ...options, signal } }, signal),
+    );
   }
 
-  async *#moving(asked: Asked, stop: AbortController, end: () => void): Answers {
-    this.#running.add(stop);
-    try {
-      if (this.#isUnloaded) throw new InvalidRequestError('The engine was unloaded. Make another one.');
-      const told = new Told(performance.timeOrigin + performance.now());
-      const { signal } = stop;
-      const place = await this.#placeOf(asked, signal);
-      const failed = yield* this.#part(asked, place, told, signal);
-      if (!failed) return;
-      const other = place === 'local' ? 'remote' : 'local';
-      const rest = told.rest(asked);
-      if (!rest || signal.aborted || !(await this.#mayUse(other, signal))) throw failed.error;
-      const { code, message } = failed.error;
-      yield { type: 'interrupted', code, message };
-      const failedAgain = yield* this.#part({ ...asked, ...rest }, other, told, signal, failed.atMs);
-      if (failedAgain) throw failedAgain.error;
-    } finally {
-      stop.abort(); // whatever still runs
-      end();
-    }
+  async *#moving(asked: Asked, signal: AbortSignal): Answers {
+    if (this.#isUnloaded) throw new InvalidRequestError('The engine was unloaded. Make another one.');
+    const told = new Told(performance.timeOrigin + performance.now());
+    const place = await this.#placeOf(asked, signal);
+    const failed = yield* this.#part(asked, place, told, signal);
+    if (!failed) return;
+    const other = place === 'local' ? 'remote' : 'local';
+    const rest = told.rest(asked);
+    if (!rest || signal.aborted || !(await this.#mayUse(other, signal))) throw failed.error;
+    const { code, message } = failed.error;
+    yield { type: 'interrupted', code, message };
+    const failedAgain = yield* this.#part({ ...asked, ...rest }, other, told, signal, failed.atMs);
+    if (failedAgain) throw failedAgain.error;
   }
 
   /** One engine's part of an answer. Returns its failure where another engine may go on. */

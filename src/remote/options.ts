@@ -2,7 +2,7 @@
 
 import type { ThinkingAbility } from '../engine/protocol';
 import { InvalidRequestError } from '../errors';
-import { CLOCK, type Clock } from './clock';
+import type { Clock } from './clock';
 
 /** The software of a server. It decides the fields beyond OpenAI's. `openai`: none of them. */
 export type ServerKind = 'vllm' | 'sglang' | 'llama.cpp' | 'vivace' | 'openai';
@@ -55,10 +55,6 @@ function whole(name: string, value: number | undefined, fallback: number, min: n
   if (value === undefined) return fallback;
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new InvalidRequestError(`${name} must be a whole number from ${min} to ${max}.`);
-}
-
-export function clockOf({ clock = CLOCK }: RemoteOptions): Clock {
-  return clock;
 }
 
 /**

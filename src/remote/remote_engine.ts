@@ -5,7 +5,7 @@ import type { EngineChatOptions, EngineGenerateOptions } from '../engine/engine'
 import type { Health } from '../engine/health';
 import { resolveOptions } from '../engine/option_values';
 import { GENERATE_OPTIONS } from '../engine/options';
-import type { ChatMessage, EngineEvent, EngineInfo, GenerateInput, RunMetrics } from '../engine/protocol';
+import type { ChatMessage, EngineInfo, GenerateInput, RunMetrics } from '../engine/protocol';
 import { InvalidRequestError } from '../errors';
 import { eventsOf, STREAM_BOUNDS } from './event_stream';
 import { type ModelCard, readCard } from './model_card';
@@ -13,14 +13,13 @@ import type { RemoteOptions, ServerKind } from './options';
 import { cutShort, RemoteAnswer } from './remote_answer';
 import { requestBody } from './request_body';
 import { Server } from './server';
+import { type Answers, stoppable } from './stoppable';
 
 export type { NetworkMetrics, Place } from '../engine/protocol';
 export { HybridEngine, type HybridOptions } from './hybrid_engine';
 export type { RemoteOptions, ServerKind } from './options';
 export type { AnswerEngine, LocalEngine, PlacedRequest, Rule } from './places';
 export { type RemoteCode, RemoteError } from './remote_error';
-
-type Answers = AsyncGenerator<EngineEvent, void, undefined>;
 
 export class RemoteEngine {
   /** The metrics of the newest finished answer, or null before the first. */
@@ -82,36 +81,18 @@ export class RemoteEngine {
 
   /** One after another, each with a seed of its own. An abort ends with `done`, as it does at the local engine. */
   #answers(input: GenerateInput, { signal, ...options }: EngineGenerateOptions): Answers {
-    const stop = new AbortController();
-    const onAbort = () => stop.abort();
-    const made = this.#all(input, options, stop, () => {
-      signal?.removeEventListener('abort', onAbort);
-      this.#running.delete(stop);
-    });
-    if (signal?.aborted) stop.abort();
-    else signal?.addEventListener('abort', onAbort);
-    const end = made.return.bind(made);
-    // By itself a generator returns after the event that it waits for, which a silent server never sends.
-    made.return = (value) => {
-      stop.abort();
-      return end(value);
-    };
-    return made;
+    return stoppable(this.#running, signal, (stop) => this.#all(input, options, stop));
   }
 
-  async *#all(input: GenerateInput, options: EngineGenerateOptions, stop: AbortController, end: () => void): Answers {
+  async *#all(input: GenerateInput, options: EngineGenerateOptions, stop: AbortSignal): Answers {
     const { n = 1, seed = randomSeed(), ...others } = options;
-    this.#running.add(stop);
     try {
       if (this.#isUnloaded) throw new InvalidRequestError('The engine was unloaded. Load another one.');
       resolveOptions(GENERATE_OPTIONS, options);
-      for (let choice = 0; choice < n && !(choice > 0 && stop.signal.aborted); choice++)
-        yield* this.#one(input, { ...others, seed: (seed + choice) >>> 0 }, choice, stop.signal);
+      for (let choice = 0; choice < n && !(choice > 0 && stop.aborted); choice++)
+        yield* this.#one(input, { ...others, seed: (seed + choice) >>> 0 }, choice, stop);
     } catch (error) {
       throw this.#server.cleaned(error);
-    } finally {
-      stop.abort(); // whatever still runs at the server
-      end();
     }
   }
 

@@ -5,9 +5,9 @@ import { abortable } from '../shared/abortable';
 import type { JsonObject } from '../shared/json_object';
 import { parseObject } from './bounded_json';
 import { readText, silent } from './bytes';
-import type { Clock } from './clock';
+import { CLOCK, type Clock } from './clock';
 import { assertType, statusFailure, unreachable, waitBefore } from './failures';
-import { clockOf, type RemoteOptions, readAddress, readHeaders, type Timing, timingOf } from './options';
+import { type RemoteOptions, readAddress, readHeaders, type Timing, timingOf } from './options';
 
 /** Most bytes of an answer that is one JSON object, and of one that is an error. */
 const MAX_JSON = 64e6;
@@ -34,7 +34,7 @@ export class Server {
   /** @throws InvalidRequestError */
   constructor(address: string, options: RemoteOptions) {
     this.address = readAddress(address);
-    this.clock = clockOf(options);
+    this.clock = options.clock ?? CLOCK;
     this.timing = timingOf(options);
     this.#headers = readHeaders(options);
     this.#fetch = options.fetch ?? ((address, init) => fetch(address, init));

@@ -1,6 +1,6 @@
 // Which server answers, and when: as an address or a tag says it. Pure.
 
-import { isLoopback, readAddress } from '../../remote/options';
+import { isInTheClear, readAddress } from '../../remote/options';
 
 /** The rules of HybridEngine that can be said in a word. */
 export type ServerRule = 'remote' | 'remote-until-loaded' | { readonly longerThan: number };
@@ -49,8 +49,7 @@ export function hostOf({ address }: Pick<ServerChoice, 'address'>): string {
 
 /** True where others in the network can read what is sent. */
 export function isReadable({ address }: Pick<ServerChoice, 'address'>): boolean {
-  const { protocol, hostname } = new URL(address);
-  return protocol === 'http:' && !isLoopback(hostname);
+  return isInTheClear(address);
 }
 
 /** True where a browser will not let a page ask this server. */
