@@ -3,6 +3,12 @@
 
 import type { EngineEvent } from '../api_engine';
 
+/**
+ * News that are no part of an answer. While the engine is busy or recovers, the reader waits: a stream in the page has
+ * no idle timeout. The engine may still refuse the request behind them.
+ */
+const NEWS = /^(queued|warning|place|interrupted|recovered)$/;
+
 export class Inbox {
   private events: EngineEvent[] = [];
   private hasEnded = false;
@@ -51,8 +57,7 @@ export class Inbox {
     try {
       for await (const event of start(this.stopper.signal)) {
         if (this.hasEnded) return; // returns the engine's iterator
-        // While the engine recovers, the reader waits: a stream in the page has no idle timeout.
-        if (event.type === 'interrupted' || event.type === 'recovered') continue;
+        if (NEWS.test(event.type)) continue;
         this.events.push(event);
         this.wake();
       }

@@ -115,6 +115,18 @@ test('a refused request has a status, streamed or not', async () => {
   }
 });
 
+test('a refused request has a status also where it had to wait, and warnings came first', async () => {
+  const news = [
+    { type: 'warning', code: 'constraint', message: 'The arguments of the tool "a" are any object.' },
+    { type: 'queued', reason: 'busy' },
+  ] as const;
+  const fetch = createFetch(scriptedEngine(() => [...news, 'task', 'task', failure('context-overflow', 'Too long.')]));
+  for (const stream of [false, true]) {
+    const { status, json } = await post(fetch, 'chat/completions', { ...HELLO, stream });
+    expect([status, json?.error.code]).toEqual([400, 'context_length_exceeded']);
+  }
+});
+
 test('a failure inside a stream is its last chunk', async () => {
   const script = [start(), ...words('a few '), 'task' as const, failure('device-lost', 'The GPU was lost.')];
   const { status, events, text } = await post(createFetch(scriptedEngine(() => script)), 'chat/completions', {
