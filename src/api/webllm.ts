@@ -10,7 +10,10 @@ export type InitProgressCallback = (report: { progress: number; timeElapsed: num
 
 export interface MLCEngineConfig {
   /** Loads a model by the name that the page gives: `Engine.load`, or a function that maps the page's names. */
-  load: (model: string, options: { onProgress: (progress: LoadProgress) => void }) => Promise<LoadedEngine>;
+  load: (
+    model: string,
+    options: { onProgress: (progress: LoadProgress) => void; signal: AbortSignal },
+  ) => Promise<LoadedEngine>;
   initProgressCallback?: InitProgressCallback;
 }
 
@@ -48,6 +51,8 @@ export class MLCEngine {
   private engine: LoadedEngine | null = null;
   private fetch: ReturnType<typeof createFetch> | null = null;
   private interruption = new AbortController();
+  /** Ends the load that runs. */
+  private loading = new AbortController();
   private message = '';
   private metrics: RunMetrics | null = null;
 
@@ -57,8 +62,12 @@ export class MLCEngine {
     this.config = { ...this.config, initProgressCallback };
   }
 
+  /** @throws DOMException AbortError where unload() or another reload() comes before the model is there */
   async reload(model: string): Promise<void> {
-    await this.unload();
+    const unloading = this.unload();
+    const { signal } = this.loading;
+    await unloading;
+    signal.throwIfAborted();
     const start = performance.now();
     const onProgress = ({ stage, loadedBytes, totalBytes }: LoadProgress) => {
       const part = totalBytes > 0 ? loadedBytes / totalBytes : 0;
@@ -66,7 +75,9 @@ export class MLCEngine {
       const text = `Loading the model (${stage}): ${Math.floor(part * 100)}%, ${timeElapsed.toFixed(0)} s.`;
       this.config.initProgressCallback?.({ progress: part, timeElapsed, text });
     };
-    const engine = await this.config.load(model, { onProgress });
+    const engine = await this.config.load(model, { onProgress, signal });
+    if (signal.aborted) await engine.unload(); // the loader does not heed the signal
+    signal.throwIfAborted();
     this.engine = engine;
     this.fetch = createFetch({
       get info() {
@@ -80,6 +91,8 @@ export class MLCEngine {
 
   async unload(): Promise<void> {
     const { engine } = this;
+    this.loading.abort(new DOMException('Another reload(), or unload(), ended the load.', 'AbortError'));
+    this.loading = new AbortController();
     this.engine = this.fetch = null;
     await this.resetChat();
     await engine?.unload();

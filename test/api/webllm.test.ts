@@ -39,6 +39,34 @@ test('a model is loaded with reports of its progress, and reload unloads the one
   expect([loads, unloads(), reports.length]).toEqual([['hf:a/b', 'hf:c/d'], 1, 2]);
 });
 
+test('of loads that overlap the last one wins, and no engine of the others stays', async () => {
+  const loads: { model: string; signal: AbortSignal; finish: () => void }[] = [];
+  const unloaded: string[] = [];
+  const load: MLCEngineConfig['load'] = (model, { signal }) =>
+    new Promise((resolve) => {
+      const unload = async () => void unloaded.push(model);
+      loads.push({ model, signal, finish: () => resolve(Object.assign(scriptedEngine(), { unload })) });
+    });
+  const engine = new MLCEngine({ load });
+  const first = engine.reload('first');
+  const second = engine.reload('second');
+  first.catch(() => {});
+  await expect.poll(() => loads.at(-1)?.model).toBe('second');
+  for (const { finish } of loads.toReversed()) finish();
+  await second;
+  await expect(first).rejects.toMatchObject({ name: 'AbortError' });
+  expect(unloaded).toEqual(loads.slice(0, -1).map(({ model }) => model));
+
+  const third = engine.reload('third');
+  await expect.poll(() => loads.at(-1)?.model).toBe('third');
+  await engine.unload();
+  expect(loads.at(-1)?.signal.aborted).toBe(true);
+  loads.at(-1)?.finish();
+  await expect(third).rejects.toMatchObject({ name: 'AbortError' });
+  expect(unloaded).toEqual(loads.map(({ model }) => model));
+  await expect(engine.chat.completions.create({ messages })).rejects.toThrow('reload()');
+});
+
 test('Engine.load is a function that loads', () => {
   expectTypeOf<typeof Engine.load>().toExtend<MLCEngineConfig['load']>();
 });
