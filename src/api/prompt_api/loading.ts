@@ -44,6 +44,10 @@ export class SharedEngine {
     return engine;
   }
 
+  /**
+   * Waits for the load that runs, or starts one. Where it was aborted and brings an engine all the same, because its
+   * loader does not heed the signal, that engine is taken: a second one may not fit beside it.
+   */
   private async wait(loader: EngineLoader, monitor: Monitor, signal: AbortSignal): Promise<PromptEngine> {
     this.load ??= this.start(loader);
     const load = this.load;
@@ -52,13 +56,11 @@ export class SharedEngine {
     try {
       return await orAborted(load.engine, signal);
     } catch (error) {
+      if (load.stop.signal.aborted && !signal.aborted) return this.wait(loader, monitor, signal);
       throw asDomException(error, 'OperationError');
     } finally {
       load.monitors.delete(monitor);
-      if (--load.waiting === 0 && this.load === load) {
-        this.load = null;
-        load.stop.abort();
-      }
+      if (--load.waiting === 0 && this.load === load) load.stop.abort();
     }
   }
 
@@ -71,7 +73,7 @@ export class SharedEngine {
     };
     const load: Load = { engine: this.run(loader, onProgress, stop.signal), stop, monitors, waiting: 0 };
     const forget = () => {
-      if (this.load === load) this.load = null;
+      this.load = null;
     };
     load.engine.then(forget, forget);
     return load;
@@ -82,9 +84,8 @@ export class SharedEngine {
     onProgress: (progress: LoadProgress) => void,
     signal: AbortSignal,
   ): Promise<PromptEngine> {
-    const engine = await loader({ onProgress, signal });
-    if (!signal.aborted) this.loaded = engine;
-    return engine;
+    this.loaded = await loader({ onProgress, signal });
+    return this.loaded;
   }
 }
 

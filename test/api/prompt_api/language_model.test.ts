@@ -151,6 +151,43 @@ test('an abort ends the load only if no other session waits for it', async () =>
   expect((await c).contextWindow).toBe(100);
 });
 
+/** A loader that heeds no signal, and a session whose creation was aborted during the load. */
+async function abortedLoad() {
+  const loads: { resolve: (engine: PromptEngine) => void; reject: (error: Error) => void }[] = [];
+  const loader = () => new Promise<PromptEngine>((resolve, reject) => void loads.push({ resolve, reject }));
+  const LanguageModel = createLanguageModel(loader);
+  const controller = new AbortController();
+  const left = LanguageModel.create({ signal: controller.signal });
+  await null;
+  controller.abort();
+  expect((await errorOf(left)).name).toBe('AbortError');
+  return { LanguageModel, loads };
+}
+
+test.each(['before', 'while'])(
+  'an engine whose load was aborted, and that comes %s others ask, is theirs',
+  async (at) => {
+    const { LanguageModel, loads } = await abortedLoad();
+    const { engine } = scriptedEngine({ contextLength: 77 });
+    if (at === 'before') loads[0].resolve(engine);
+    const both = [LanguageModel.create(), LanguageModel.create()];
+    await null;
+    loads[0].resolve(engine);
+    expect(loads).toHaveLength(1);
+    for (const created of both) expect((await created).contextWindow).toBe(77);
+  },
+);
+
+test('a session that waits for an aborted load loads anew if that fails', async () => {
+  const { LanguageModel, loads } = await abortedLoad();
+  const waiting = LanguageModel.create();
+  await null;
+  loads[0].reject(codeError('model-fetch'));
+  await expect.poll(() => loads.length).toBe(2);
+  loads[1].resolve(scriptedEngine().engine);
+  expect((await waiting).contextWindow).toBe(100);
+});
+
 test('an aborted signal creates nothing, and one aborted later ends the session with its reason', async () => {
   const LanguageModel = createLanguageModel(scriptedEngine().engine);
   expect((await errorOf(LanguageModel.create({ signal: AbortSignal.abort() }))).name).toBe('AbortError');
