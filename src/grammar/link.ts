@@ -153,32 +153,43 @@ class Entries {
     private readonly firsts: FirstBytes,
   ) {}
 
-  /** The entry that a byte leads to from a state of a rule, or null for none. */
-  private step(rule: number, state: State, byte: number): Entry | null {
-    for (const { first, last, next } of state.edges) if (first <= byte && byte <= last) return this.at(rule, next);
-    for (const call of state.calls) {
-      if (this.firsts.first[call.rule][byte] !== 0) return this.called(rule, call, byte);
-    }
-    return null;
-  }
-
-  /** The entry that a byte leads to within a called rule. */
+  /** The entry that a byte leads to within a called rule, or null for none. */
   called(rule: number, call: Call, byte: number): Entry | null {
     const entry = this.enter(call.rule, byte);
-    if (!entry) return null;
+    return entry && this.behind(entry, rule, call);
+  }
+
+  /** Goes down the calls and up again without recursion: rules may begin with one another in long chains. */
+  private enter(rule: number, byte: number): Entry | null {
+    const way: { rule: number; call: Call }[] = [];
+    let entry: Entry | null | undefined;
+    for (let at = rule; ; ) {
+      entry = this.entered.get(at * 256 + byte);
+      if (entry !== undefined) break;
+      const { edges, calls } = this.statesOf(at)[0];
+      const edge = edges.find(({ first, last }) => first <= byte && byte <= last);
+      const call = edge ? undefined : calls.find((one) => this.firsts.first[one.rule][byte] !== 0);
+      if (!call) {
+        entry = edge ? this.at(at, edge.next) : null;
+        this.entered.set(at * 256 + byte, entry);
+        break;
+      }
+      way.push({ rule: at, call });
+      at = call.rule;
+    }
+    for (const { rule: caller, call } of way.reverse()) {
+      entry = entry && this.behind(entry, caller, call);
+      this.entered.set(caller * 256 + byte, entry);
+    }
+    return entry;
+  }
+
+  /** An entry of a called rule, as its caller enters it. */
+  private behind(entry: Entry, rule: number, call: Call): Entry {
     const back = this.at(rule, call.next);
     if (back.isOver) return entry; // the last thing in its rule
     if (entry.isOver) return back;
-    return { ...entry, pushed: [back.state, ...entry.pushed] };
-  }
-
-  private enter(rule: number, byte: number): Entry | null {
-    const key = rule * 256 + byte;
-    const known = this.entered.get(key);
-    if (known !== undefined) return known;
-    const entry = this.step(rule, this.statesOf(rule)[0], byte);
-    this.entered.set(key, entry);
-    return entry;
+    return { ...entry, pushed: [back.state, ...entry.pushed.slice(0, MAX_PUSHED)] }; // more are too many in any case
   }
 
   /** A state of a rule by its number in the rule. */

@@ -147,6 +147,14 @@ const GRAMMARS: readonly [name: string, grammar: () => Grammar][] = [
       ),
   ],
   [
+    'a chain of rules that begin with one another',
+    () => gbnfGrammar(`root ::= r0\n${many(3500, (i) => `r${i} ::= r${i + 1}`).join('\n')}\nr3500 ::= "b"`),
+  ],
+  [
+    'a chain of rules that begin with one another, with an end of each',
+    () => gbnfGrammar(`root ::= r0\n${many(2500, (i) => `r${i} ::= r${i + 1} "a"`).join('\n')}\nr2500 ::= .`),
+  ],
+  [
     'rules that all begin alike',
     () =>
       gbnfGrammar(
