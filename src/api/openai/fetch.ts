@@ -1,6 +1,7 @@
 // The package's entry vivace/openai: a `fetch` that answers OpenAI's HTTP interface with engines in this page.
 // No request leaves the page: what no engine answers is an error.
 
+import { abortable } from '../../shared/abortable';
 import type { ApiEngine } from '../api_engine';
 import { chat } from './chat';
 import { complete } from './completions';
@@ -68,7 +69,7 @@ export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {
     const { signal } = request;
     signal?.throwIfAborted();
     try {
-      return await answer(request);
+      return await abortable(answer(request), signal);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       return errorResponse(error);

@@ -19,6 +19,7 @@ export function eventStream(inbox: Inbox, writer: StreamWriter, signal: AbortSig
     let text = '';
     let isLast = false;
     try {
+      signal?.throwIfAborted(); // the inbox of an answer that is done hears no abort
       while (!text && !isLast) {
         const events = await inbox.take();
         isLast = !events;

@@ -201,6 +201,34 @@ test('an aborted signal rejects before the engine is asked', async () => {
   expect(engine.asked).toHaveLength(0);
 });
 
+test('an abort rejects also while the body is read, and the engine is not asked', async () => {
+  const engine = scriptedEngine();
+  const abort = new AbortController();
+  const reading = gate();
+  const pull = () => {
+    reading.resolve();
+    return FOREVER;
+  };
+  const body = new ReadableStream({ pull });
+  const asked = createFetch(engine)('http://x/v1/chat/completions', { method: 'POST', body, signal: abort.signal });
+  await reading.promise;
+  abort.abort();
+  await expect(Promise.race([asked, nextTask().then(() => 'waits')])).rejects.toMatchObject({ name: 'AbortError' });
+  expect(engine.asked).toHaveLength(0);
+});
+
+test('an abort behind the end of an answer ends a stream that is not read to its end', async () => {
+  const abort = new AbortController();
+  const response = await createFetch(scriptedEngine())('http://x/v1/chat/completions', {
+    method: 'POST',
+    body: JSON.stringify({ ...HELLO, stream: true }),
+    signal: abort.signal,
+  });
+  for (let i = 0; i < 5; i++) await nextTask(); // the engine is done
+  abort.abort();
+  await expect(response.text()).rejects.toMatchObject({ name: 'AbortError' });
+});
+
 test('a reader who leaves the stream stops the engine', async () => {
   const engine = scriptedEngine(() => [start(), token('a'), FOREVER, done()]);
   const response = await createFetch(engine)('http://x/v1/chat/completions', {
