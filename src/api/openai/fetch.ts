@@ -53,7 +53,8 @@ export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {
     if (method !== expected) throw new ApiError(405, `${path} takes ${expected}.`, 'method_not_allowed');
     if (!route) {
       if (id === undefined) return Response.json({ object: 'list', data: [...engines].map(card) });
-      const found = [...engines].find(([name]) => name === id || encodeURIComponent(name) === id);
+      const encoded = id.replace(/[^\w%]/g, encodeURIComponent); // clients leave some characters as they are
+      const found = [...engines].find(([name]) => encodeURIComponent(name) === encoded);
       if (!found) throw noModel();
       return Response.json(card(found));
     }

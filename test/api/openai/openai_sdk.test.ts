@@ -4,6 +4,7 @@ import OpenAI from 'openai';
 import { zodFunction, zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { createFetch } from '../../../src/api/openai/fetch';
 import { compileConstraint } from '../../../src/grammar/constraint';
 import { nextTask } from '../scripted_engine';
 import { createAssistant } from './assistant';
@@ -33,6 +34,10 @@ const WEATHER = {
 test('openai: models.list and retrieve', async () => {
   expect((await client.models.list()).data.map(({ id }) => id)).toEqual(['storyteller']);
   expect((await client.models.retrieve('storyteller')).id).toBe('storyteller');
+  const names = ['hf:Qwen/Qwen3-0.6B-GGUF:Q8_0', 'a b', 'ä@1+2 (100 %)'];
+  const models = Object.fromEntries(names.map((name) => [name, engine]));
+  const several = new OpenAI({ apiKey: 'local', baseURL: 'http://vivace/v1', fetch: createFetch(engine, { models }) });
+  for (const name of names) expect((await several.models.retrieve(name)).id).toBe(name);
 });
 
 test('openai: chat.completions.create', async () => {
