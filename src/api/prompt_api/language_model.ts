@@ -53,12 +53,11 @@ export function createLanguageModel(source: PromptEngine | EngineLoader): Langua
         const engine = await shared.acquire(monitor, signal);
         const refusal = refusalOf(checked, engine);
         if (refusal !== null) throw notSupported(refusal);
-        const session = new LanguageModel(new SessionState(engine, checked));
+        const session = new LanguageModel(new SessionState(engine, checked), signal);
         await orAborted(session.begin(initial.length > 0 ? messages : [], signal), signal);
         monitor.report(1);
         if (options.monitor) await new Promise((resolve) => setTimeout(resolve)); // a listener may abort at 1
         signal.throwIfAborted();
-        signal.addEventListener('abort', () => session.endWith(signal.reason));
         return session;
       } finally {
         monitor.end();

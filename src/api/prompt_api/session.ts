@@ -47,13 +47,17 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
   onquotaoverflow: LanguageModelSession['onquotaoverflow'] = null;
   readonly #state: SessionState;
   readonly #end = new AbortController();
+  /** Ends with the session. */
+  readonly #life: AbortSignal;
   /** Ends with the newest call. */
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(state: SessionState) {
+  /** @param signal ends the session. It may outlive many: it holds none of them */
+  constructor(state: SessionState, signal = new AbortController().signal) {
     super();
     if (!(state instanceof SessionState)) throw new TypeError('Illegal constructor. Use LanguageModel.create().');
     this.#state = state;
+    this.#life = AbortSignal.any([signal, this.#end.signal]);
     this.addEventListener('contextoverflow', (event) => this.oncontextoverflow?.(event));
     this.addEventListener('quotaoverflow', (event) => this.onquotaoverflow?.(event));
   }
@@ -100,7 +104,7 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
 
   promptStreaming(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): ReadableStream<Part> {
     const canceled = new AbortController();
-    const signal = AbortSignal.any([canceled.signal, this.#end.signal, ...(options.signal ? [options.signal] : [])]);
+    const signal = this.#within(options.signal ? AbortSignal.any([canceled.signal, options.signal]) : canceled.signal);
     signal.throwIfAborted();
     return new ReadableStream<Part>({
       start: (stream) => {
@@ -146,12 +150,7 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
   }
 
   destroy(): undefined {
-    this.endWith(new DOMException('The session has been destroyed.', 'InvalidStateError'));
-  }
-
-  /** Ends all calls, also later ones, with an error. */
-  protected endWith(reason: unknown): void {
-    this.#end.abort(reason);
+    this.#end.abort(new DOMException('The session has been destroyed.', 'InvalidStateError'));
   }
 
   /** Takes the messages that the session begins with and never drops. */
@@ -162,7 +161,7 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
   }
 
   #within(signal?: AbortSignal): AbortSignal {
-    return signal ? AbortSignal.any([this.#end.signal, signal]) : this.#end.signal;
+    return signal ? AbortSignal.any([this.#life, signal]) : this.#life;
   }
 
   /** Works after all earlier calls. Aborted work ends at once for the caller, and is skipped if it has not begun. */

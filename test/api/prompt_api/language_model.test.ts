@@ -1,5 +1,6 @@
 // The class LanguageModel: availability, creation, progress of the load, and its place among the globals.
 
+import { getEventListeners } from 'node:events';
 import { afterEach, expect, expectTypeOf, test } from 'vitest';
 import {
   createLanguageModel,
@@ -198,6 +199,17 @@ test('an aborted signal creates nothing, and one aborted later ends the session 
   controller.abort(reason);
   expect(await errorOf(asked)).toBe(reason);
   expect(await errorOf(session.prompt('hello'))).toBe(reason);
+});
+
+test('a signal of many sessions keeps none of them', async () => {
+  const LanguageModel = createLanguageModel(scriptedEngine().engine);
+  const { signal } = new AbortController();
+  for (let i = 0; i < 3; i++) {
+    const session = await LanguageModel.create({ signal });
+    await session.prompt('hello', { signal });
+    session.destroy();
+  }
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test.each([
