@@ -318,6 +318,15 @@ describe('refused', () => {
     expect(caught(() => compileSchema(schema))).toBeInstanceOf(ConstraintError);
   });
 
+  test('a format beside a pattern is said to be left to it, also one that is not known', () => {
+    for (const format of ['date', 'cuid']) {
+      const schema = { type: 'object', properties: { a: { type: 'string', format, pattern: '^[a-c]$' } } };
+      expect(schemaGrammar(schema).warnings).toEqual([expect.stringContaining('format of "#/properties/a"')]);
+      const automaton = compileSchema(schema);
+      expect(['{"a": "b"}', '{"a": "d"}'].map((text) => takes(automaton, text))).toEqual([true, false]);
+    }
+  });
+
   test('oneOf is said to be anyOf', () => {
     const { warnings } = schemaGrammar({ type: 'array', items: { oneOf: [{ type: 'null' }, { type: 'boolean' }] } });
     expect(warnings).toEqual([expect.stringContaining('oneOf of "#/items"')]);

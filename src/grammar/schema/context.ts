@@ -11,6 +11,8 @@ export interface SchemaContext {
   readonly text: JsonText;
   /** Write also what the schema allows without naming it. */
   readonly isOpen: boolean;
+  /** Takes a sentence about what is enforced otherwise than the schema says. */
+  readonly warn: (message: string) => void;
   /** The grammar of a subschema. */
   node(schema: unknown, place: Place): Node;
   /** The same as a rule, for what is written more than once. */

@@ -79,6 +79,7 @@ class Compiler implements SchemaContext {
   private readonly warnings = new Set<string>();
   /** The rules of references, by their text. */
   private readonly references = new Map<string, number>();
+  readonly warn = (message: string): void => void this.warnings.add(message);
   private readonly todo: { rule: number; schema: unknown; place: Place }[] = [];
 
   constructor(
@@ -159,9 +160,7 @@ class Compiler implements SchemaContext {
       throw new ConstraintError(path, isNot(keyword, path, why`a list of schemas`));
     }
     if (keyword === 'oneOf') {
-      this.warnings.add(
-        why`oneOf of ${shown(path)} is enforced as anyOf: a value may fit more than one of its schemas.`,
-      );
+      this.warn(why`oneOf of ${shown(path)} is enforced as anyOf: a value may fit more than one of its schemas.`);
     }
     const nodes = branches.map((branch, i) => this.node(branch, { path: `${path}/${keyword}/${i}`, depth: depth + 1 }));
     // A value that fits anything needs no alternatives, between which a letter could not decide.

@@ -19,12 +19,14 @@ const WORK_PER_RANGE = 10_000;
 
 const LENGTHS = ['minLength', 'maxLength'] as const;
 
-export function stringNode({ text, book }: SchemaContext, schema: JsonObject, { path }: Place): Node {
+export function stringNode({ text, book, warn }: SchemaContext, schema: JsonObject, { path }: Place): Node {
   const min = countOf(schema, 'minLength', path, 0);
   const max = countOf(schema, 'maxLength', path, null);
   const keyword = 'pattern' in schema ? 'pattern' : 'format' in schema ? 'format' : null;
   if (keyword === null) return max !== null && min > max ? NEVER : text.string(min, max);
-  for (const other of [...LENGTHS, 'format']) if (other in schema && other !== keyword) refuse(path, other, keyword);
+  for (const other of LENGTHS) if (other in schema) refuse(path, other, keyword);
+  // As zod writes them: the pattern says all of the format.
+  if (keyword === 'pattern' && 'format' in schema) warn(`The format of ${shown(path)} is left to its pattern.`);
   const pattern = patternOf(keyword, schema[keyword], path);
   return book.once(`${keyword} ${schema[keyword]}`, () =>
     sequence(QUOTE, parseRegex(pattern, new Letters(text.characterOf, book.fuel), path, 'search'), QUOTE),

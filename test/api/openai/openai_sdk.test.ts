@@ -225,6 +225,12 @@ test('openai: structured outputs are constraints that compile', async () => {
   expect(compiled()).toBe('json_object');
 });
 
+test('openai: the formats of zod, which writes a pattern beside each', async () => {
+  const person = z.object({ id: z.uuid(), email: z.email(), born: z.iso.date(), seen: z.iso.datetime(), ip: z.ipv4() });
+  await client.chat.completions.create({ ...ask('who?'), response_format: zodResponseFormat(person, 'person') });
+  expect(compiled()).toBe('json_schema');
+});
+
 test('openai: responses.create', async () => {
   const response = await client.responses.create({ model: 'm', instructions: 'Be kind.', input: 'hi' });
   expect([response.output_text, response.status, response.usage?.total_tokens]).toEqual([
