@@ -42,6 +42,7 @@ export async function cachedRemote(
   const opened = await openOnce(url, connect, pieceBytes, options);
   const { file, remote } = opened;
   let { first } = opened;
+  let checked: FileManifest | null = null; // as it was with its hash, which `file` forgets with the first lost piece
   const fetchRange = rangeFetcher(url, connect, opened);
   const compare = comparer(opened, fetchRange, options);
 
@@ -52,13 +53,14 @@ export async function cachedRemote(
     isWhole: remote?.isWhole ?? false,
     async fetchRange(offset, length) {
       const index = offset / pieceBytes;
+      if (file.sha256) checked ??= { ...file, hashes: [...file.hashes] };
       if (first?.index === index) {
         const { bytes } = first;
         first = null; // returned once, then released
         return bytes;
       }
       if (remote?.isWhole) return remote.fetchRange(offset, length);
-      return (await compare(index, length)) ?? readOrFetch(file, index, length, fetchRange, options);
+      return (await compare(index, length)) ?? readOrFetch(file, checked, index, length, fetchRange, options);
     },
   };
 }
@@ -66,14 +68,15 @@ export async function cachedRemote(
 /** Reads a piece from the cache. A missing piece is fetched, by one tab at a time. */
 async function readOrFetch(
   file: FileManifest,
+  checked: FileManifest | null,
   index: number,
   length: number,
   fetchRange: FetchRange,
   options: Options,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { cache, signal } = options;
-  const { url, sha256, pieceBytes } = file;
-  const lost = sha256 === undefined ? null : file.hashes[index]; // both are forgotten if the piece is not there
+  const { url, pieceBytes } = file;
+  const lost = checked?.hashes[index] ?? null;
   const here = await readCached(options, file, index);
   if (here) return here;
   return cache.turn(
@@ -86,7 +89,7 @@ async function readOrFetch(
       const bytes = await fetchRange(offset, length);
       if (lost !== null) await checkFound(url, offset, bytes, lost);
       await cache.keep(file, index, bytes);
-      if (lost !== null && sha256 && isWhole(file)) cache.noteVerified(url, sha256);
+      if (lost !== null && checked?.sha256 && isWhole(file)) cache.noteVerified(url, checked.sha256);
       hold(cache.flush());
       return bytes;
     },

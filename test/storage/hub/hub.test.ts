@@ -265,6 +265,20 @@ describe('a faulty hub', () => {
     await expect(load('hf:o/r')).rejects.toThrow(/differs at byte 2000 from what was checked/);
   });
 
+  test.each([0, 1, 2, 3, 4])('so is piece %d of a checked file that has lost all', async (wrong) => {
+    await file(SAFE);
+    stores.pieces.pieces.clear();
+    const start = wrong * 1000;
+    const { version } = manifestOf('model.safetensors') as { version: string };
+    hub.faults.hook = (request, response, _, content) => {
+      const [, first, last] = (/(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? []).map(Number);
+      if (!content || !request.url?.includes('signature') || first !== start) return false;
+      const headers = { 'content-range': `bytes ${first}-${last}/${content.length}`, etag: version };
+      return !!response.writeHead(206, headers).end(Buffer.alloc(last - first + 1, 9));
+    };
+    await expect(load('hf:o/r')).rejects.toThrow(`differs at byte ${start} from what was checked`);
+  });
+
   const manifestOf = (path: string) =>
     [...stores.manifests.values].find(([key]) => String(key).startsWith('file') && String(key).endsWith(path))?.[1];
 
