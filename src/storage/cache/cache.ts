@@ -268,8 +268,9 @@ export class ModelCache {
     return this.flush();
   }
 
-  /** Deletes the unshared pieces of an arriving file that was cut off. Never throws. */
+  /** Forgets an arriving file that was cut off, and deletes its unshared pieces. Never throws. */
   async release(file: FileManifest): Promise<void> {
+    this.record.files.delete(file.url);
     await this.pieces.settle();
     const names = new Set(file.hashes.filter((name) => name !== null));
     for (const name of names) this.pieces.wanted.delete(name);

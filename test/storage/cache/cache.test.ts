@@ -670,6 +670,18 @@ describe('a folder', () => {
     expect(served.requests).toEqual([]);
   });
 
+  test('is complete, too, where pages of HTML without a type stand for its absent files', async () => {
+    const page: Hook = (request, response) =>
+      !Object.hasOwn(files, new URL(request.url ?? '', 'http://h').pathname.slice(1)) &&
+      !!response.writeHead(200).end('<!doctype html>');
+    const served = await serve(files, page);
+    const stores = fakeStores();
+    await open(`${served.url}m`, stores);
+    served.requests.length = 0;
+    await open(`${served.url}m`, stores);
+    expect(served.requests).toEqual([]);
+  });
+
   test('with only some needed weights is sufficient until one of them is lost', async () => {
     const sizes = { a: 8, picture: 12_000_000, z: 8 };
     let end = 0;
