@@ -170,6 +170,7 @@ export class ModelCache {
     if (isWhole || !wasWhole) return false;
     this.record.isWhole = true;
     this.record.files.clear();
+    this.record.absent.clear();
     return true;
   }
 

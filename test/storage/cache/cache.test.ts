@@ -647,8 +647,8 @@ describe('a folder', () => {
     'm/model.safetensors': writeSafetensors({ a: { dtype: 'F32', shape: [2], data: ramp(8) } }),
   };
 
-  async function open(url: string, stores: FakeStores) {
-    const cache = await ModelCache.open(url, stores, () => {});
+  async function open(url: string, stores: FakeStores, asks = false) {
+    const cache = await ModelCache.open(url, stores, () => {}, asks);
     try {
       const model = await openModel(url, { cache });
       for (const tensor of model.tensors.values()) await tensor.read(0, tensor.byteLength);
@@ -680,6 +680,16 @@ describe('a folder', () => {
     served.requests.length = 0;
     await open(`${served.url}m`, stores);
     expect(served.requests).toEqual([]);
+  });
+
+  test('stays as it is after an update from a server that has lost its files', async () => {
+    const now: { hook: Hook } = { hook: () => false };
+    const served = await serve(files, (...request) => now.hook(...request));
+    const stores = fakeStores();
+    const first = await open(`${served.url}m`, stores);
+    now.hook = (_, response) => !!response.writeHead(404).end();
+    expect((await open(`${served.url}m`, stores, true)).config).toEqual(first.config);
+    expect((await open(`${served.url}m`, stores)).config).toEqual(first.config);
   });
 
   test('with only some needed weights is sufficient until one of them is lost', async () => {
