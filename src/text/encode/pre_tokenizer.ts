@@ -13,6 +13,7 @@ import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
 import { asString, characterOf, shown } from '../json';
 import { createNormalizer } from './normalizer';
+import { LONGEST_PIECE } from './regex_cost';
 import { contentOf, costOf, escapeRegex, objects, patternOf } from './rule_fields';
 import { safeCut } from './safe_cut';
 import { type TextPipeline, typedErrors } from './text_pipeline';
@@ -20,7 +21,6 @@ import { GPT2_WORDS } from './word_regexes';
 
 type PreTokenizerConfig = ConstructorParameters<typeof SequencePreTokenizer>[0];
 
-const LONGEST_PIECE = 1024; // units that a polynomial expression processes at once
 const MAX_MILLISECONDS = 1000;
 const COMPILED_FOR = ['a', '\u2581'];
 const ONE_MARK = '[\\p{P}!-/:-@\\[-`{-~]';

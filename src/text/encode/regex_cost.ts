@@ -1,7 +1,7 @@
 // The worst-case cost of a regular expression from a tokenizer file. JavaScript's expressions backtrack and cannot be
 // interrupted, so each is analyzed before it runs. LINEAR: nothing after an unbounded repeat can fail, so that nothing
 // is tried twice. POLYNOMIAL: something after it can fail, but at most two unbounded repeats follow each other and none
-// is nested, which is harmless on short pieces of text. Every other expression is refused.
+// is nested, or there are many ways to match. Both are harmless on short pieces of text. Other expressions are refused.
 
 import { TokenizerError } from '../../errors';
 import { CASE_WORDS } from './word_regexes';
@@ -10,9 +10,14 @@ export type RegexCost = 'linear' | 'polynomial';
 
 const MAX_SOURCE = 4096;
 const MAX_NESTING = 50;
-const MAX_WAYS = 1000; // in which the part without unbounded repeats may match at one place
-const MAX_LENGTH = 1024; // of that part; longer ones count as unbounded
-const MAX_STRETCHES = 2;
+/** Units that a polynomial expression processes at once. */
+export const LONGEST_PIECE = 1024;
+const MAX_LENGTH = 1024; // of the part without unbounded repeats; longer ones count as unbounded
+/** Steps at one place of a text: ways to match times their length. The expressions in use take up to 200. */
+const MAX_STEPS = 1024;
+const MAX_STEPS_IN_PIECES = 2 ** 18;
+/** The same for what can fail after unbounded repeats: two that share a piece, and a few units after them. */
+const MAX_STEPS_TO_FAIL = 4 * LONGEST_PIECE ** 2;
 /**
  * Most paths for the regex compiler to look ahead through a sequence, since the compiler walks all of them. 6 to the
  * fifth power took 10 ms, to the seventh 350 ms, three rounds of `[^\p{L}\p{N}]{3}` more than a minute.
@@ -78,12 +83,18 @@ export function regexCost(source: string): RegexCost {
     KNOWN.some(([known, needs]) => known === text && (needs === null || texts.has(needs)));
   const rest = alternatives.filter(({ text }) => !known(canonical(text))).map(({ part }) => part);
   const whole = either(rest);
-  if (whole.steady && whole.ways * whole.length <= MAX_WAYS * MAX_LENGTH) return 'linear';
-  if (!whole.nested && whole.stretches <= MAX_STRETCHES && whole.ways <= MAX_WAYS) return 'polynomial';
+  const steps = rest.reduce((sum, { ways, length }) => sum + ways * length, 0);
+  if (whole.steady && steps <= MAX_STEPS) return 'linear';
+  const toFail = rest.reduce((sum, part) => sum + stepsToFail(part), 0);
+  if (!whole.nested && steps <= MAX_STEPS_IN_PIECES && toFail <= MAX_STEPS_TO_FAIL) return 'polynomial';
   throw new TokenizerError(
     `The tokenizer splits or rewrites text by an expression that could take time without bound: ${shown} ` +
       `(${whole.stretches} unbounded repeats, ${whole.ways} ways). Use a file of the model with plainer rules.`,
   );
+}
+
+function stepsToFail({ steady, ways, length, stretches }: Subpattern): number {
+  return steady ? 0 : ways * length * LONGEST_PIECE ** stretches;
 }
 
 function either(parts: readonly Subpattern[]): Subpattern {

@@ -55,6 +55,7 @@ test.each([
   ['thousands, from the end', '\\d{1,3}(?=(?:\\d{3})*\\b)'],
   ['a known part without the part that makes it safe', '\\s*[\\r\\n]+'],
   ['an exact word after a repeat', '.*x'],
+  ['many ways to the end of a word', '(?:[^b]|[^c]){8}b'],
 ])('runs on short pieces: %s', (_, source) => {
   expect(regexCost(source)).toBe('polynomial');
 });
@@ -68,6 +69,9 @@ test.each([
   ['counted repeats', '(?:a{1,100}){1,100}b'],
   ['rounds that share a stretch', '(?:a{1,3}){1000,}b'],
   ['three repeats', '.*.*.*x'],
+  ['choices before two repeats', '(?:[^b]|[^c]){9}.*.*x'],
+  ['choices before a repeat', '(?:[^b]|[^c]){9}[^c]*b'],
+  ['choices before a long count', '(?:[^b]|[^c]){9}[^c]{1000}b'],
   ['a repeat in what looks ahead', '(?:(?=a+b)a)*c'],
   ['classes in a row, which the compiler walks in all ways', '\\p{L}{1,3}'.repeat(3)],
   ['the same in threes', '[^\\p{L}\\p{N}]{3}'.repeat(3)],
