@@ -4,6 +4,7 @@
 import { TokenizerError } from '../errors';
 import { createTextPipeline } from './encode/pre_tokenizer';
 import { createModel } from './encode/unigram_wordpiece';
+import { checkDecoder } from './rule_bounds';
 import { assembleTokenizer, createGgufTokenizer, type Tokenizer } from './tokenizer';
 import type { TokenizerFiles } from './tokenizer_files';
 import { ggufVocabulary } from './vocabulary/gguf_vocabulary';
@@ -16,6 +17,7 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
 function createByRules(files: TokenizerFiles): Tokenizer {
   const { tokenizerJson, tokenizerConfig } = vocabularyOf(files);
   const parsed = readTokenizerJson(tokenizerJson, tokenizerConfig);
+  checkDecoder(parsed.decoder);
   const pipeline = createTextPipeline(parsed.normalizer, parsed.preTokenizer);
   return assembleTokenizer(files, tokenizerConfig, parsed, pipeline, (options) =>
     createModel(options, pipeline.byteLevel),

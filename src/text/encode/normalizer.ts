@@ -8,6 +8,7 @@
 import { SequenceNormalizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
+import { checkCount, checkGrowth } from '../rule_bounds';
 import { createCharsmap } from './charsmap';
 import { contentOf, costOf, objects, patternOf } from './rule_fields';
 
@@ -24,12 +25,18 @@ const CHINESE =
 export function createNormalizer(config: JsonObject | null): Normalize | null {
   const steps = config ? rewrite(config) : [];
   if (steps.length === 0) return null;
+  checkCount(steps);
   const stages = steps.map((step): Normalize => {
     if (step.type === 'Precompiled') return createCharsmap(step.precompiled_charsmap);
     const library = new SequenceNormalizer({ type: 'Sequence', normalizers: [step] } as unknown as NormalizerConfig);
     return (text) => library.normalize(text);
   });
-  return (text) => stages.reduce((normalized, stage) => stage(normalized), text);
+  return (text) =>
+    stages.reduce((before, stage) => {
+      const normalized = stage(before);
+      checkGrowth(text.length, normalized.length);
+      return normalized;
+    }, text);
 }
 
 function rewrite(config: JsonObject): JsonObject[] {

@@ -12,6 +12,7 @@ import { SequencePreTokenizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
 import { asString, characterOf, shown } from '../json';
+import { checkCount, checkGrowth } from '../rule_bounds';
 import { createNormalizer } from './normalizer';
 import { LONGEST_PIECE } from './regex_cost';
 import { contentOf, costOf, escapeRegex, objects, patternOf } from './rule_fields';
@@ -39,7 +40,14 @@ export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: 
     const stages = createStages(rules);
     const normalize = createNormalizer(normalizer);
     const words: TextPipeline['words'] = (section, first) =>
-      stages.reduce((words, stage) => stage(words, first), [section]);
+      stages.reduce(
+        (before, stage) => {
+          const words = stage(before, first);
+          checkGrowth(section.length, lengthOf(words));
+          return words;
+        },
+        [section],
+      );
     // JavaScript compiles an expression on its first run, and again for characters past U+00FF.
     for (const probe of COMPILED_FOR) words(normalize?.(probe) ?? probe, true);
     return {
@@ -50,13 +58,19 @@ export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: 
   });
 }
 
+function lengthOf(words: readonly string[]): number {
+  return words.reduce((sum, { length }) => sum + length, 0);
+}
+
 type Stage = (words: string[], first: boolean) => string[];
 
-/** Groups rules that run one after another. Each rule with a polynomial expression is a group of its own. */
+/** Groups rules that run one after another. A rule that is checked by itself is a group of its own. */
 function createStages(rules: readonly JsonObject[]): Stage[] {
+  checkCount(rules);
   const groups: JsonObject[][] = [];
+  const isAlone = ({ cost, type }: JsonObject) => cost === 'polynomial' || type === 'Replace';
   rules.forEach((rule, i) => {
-    if (i === 0 || rule.cost === 'polynomial' || rules[i - 1].cost === 'polynomial') groups.push([]);
+    if (i === 0 || isAlone(rule) || isAlone(rules[i - 1])) groups.push([]);
     groups.at(-1)!.push(rule);
   });
   return groups.map((pretokenizers) => {

@@ -143,11 +143,34 @@ describe('inside a tokenizer', () => {
     }
   });
 
-  test('a rule that fails while running is a typed error', () => {
-    const step = { type: 'Replace', pattern: { String: 'a' }, content: 'a'.repeat(64) };
-    const normalizer = { type: 'Sequence', normalizers: Array.from({ length: 6 }, () => step) };
-    const run = () => createTokenizer(files({ tokenizerJson: { ...byteLevelJson(), normalizer } })).encodePlain('a');
+  const double = { type: 'Replace', pattern: { String: 'a' }, content: 'aa' };
+  const insert = { type: 'Replace', pattern: { Regex: 'b*' }, content: 'a' };
+  const sequence = (steps: Json[]) => ({
+    normalizer: { type: 'Sequence', normalizers: steps },
+    pre_tokenizer: { type: 'Sequence', pretokenizers: steps },
+    decoder: { type: 'Sequence', decoders: [{ type: 'Sequence', decoders: steps }] },
+  });
+  test.each<[string, keyof ReturnType<typeof sequence>, Json[]]>([
+    ['a normalizer that doubles again and again', 'normalizer', Array(22).fill(double)],
+    ['a normalizer that inserts again and again', 'normalizer', Array(22).fill(insert)],
+    ['a normalizer with a long prefix', 'normalizer', [{ type: 'Prepend', prepend: 'a'.repeat(1000) }]],
+    ['a pre-tokenizer that doubles again and again', 'pre_tokenizer', Array(22).fill(double)],
+    ['a decoder that doubles again and again', 'decoder', Array(22).fill(double)],
+  ])('small rules that make much of a text together are refused: %s', (_, part, steps) => {
+    const run = () => {
+      const tokenizer = createTokenizer(
+        files({ tokenizerJson: { ...byteLevelJson(), decoder: { type: 'Fuse' }, [part]: sequence(steps)[part] } }),
+      );
+      return tokenizer.decode(tokenizer.encodePlain('a'));
+    };
     expect(run).toThrow(TokenizerError);
+    expect(run).toThrow(/rules make \d+ characters of [01]; at most 64/);
+  });
+
+  test.each(['normalizer', 'pre_tokenizer', 'decoder'] as const)('too many rules are refused: %s', (part) => {
+    const steps = Array(257).fill({ ...double, content: 'b' });
+    const run = () => createTokenizer(files({ tokenizerJson: { ...byteLevelJson(), [part]: sequence(steps)[part] } }));
+    expect(run).toThrow(/has 257 rules of one kind/);
   });
 
   test.each(['MergedWithPrevious', 'MergedWithNext', 'Removed', 'Contiguous', 'Isolated'])(
