@@ -25,8 +25,8 @@ export function authorOf(role: string): Author {
 
 /** Names in brackets that llama.cpp takes for control tokens, regardless of their type in the file. */
 const LOOKS_LIKE_CONTROL = /^(<[|｜].*[|｜]>|<unused\d*>|<(pad|mask|2mass)>|\[@BOS@\])$/su;
-/** A name in brackets: `<think>`, `[/INST]`, `◁think▷`. */
-const MARKUP = /^[^\p{L}\p{N}\s].*\p{L}.*[^\p{L}\p{N}\s]$/su;
+/** A name in brackets: `<think>`, `[/INST]`, `◁think▷`. Looks ahead, since two `.*` would share a long token. */
+const MARKUP = /^[^\p{L}\p{N}\s](?=.*\p{L}).*[^\p{L}\p{N}\s]$/su;
 /** Only spaces and line breaks, which are layout and control nothing. */
 export const LAYOUT = /^[\p{White_Space}\u2581]+$/u;
 

@@ -73,6 +73,25 @@ test.each(DAMAGED)('tokenizer.json: %s', (_, tokenizerJson, number) => {
   expect(run).toThrow(number);
 });
 
+test('an added token of a million letters is refused at once', () => {
+  const tokenizerJson = { ...byteLevelJson(), added_tokens: [{ id: 3, content: `<${'a'.repeat(1e6)}` }] };
+  expect(() => createTokenizer(files({ tokenizerJson }))).toThrow(/has 1000001 characters; at most 512/);
+});
+
+test('a piece of SentencePiece past 256 letters is not made, since all its cuts would be looked up', () => {
+  const gguf = sentencePieceGguf();
+  const add = (name: string, values: unknown[]) => {
+    const key = `tokenizer.ggml.${name}`;
+    gguf.set(key, [...(gguf.get(key) as Iterable<unknown>), ...values]);
+  };
+  const runs = Array.from({ length: 10 }, (_, i) => 'Q'.repeat(2 ** i));
+  add('tokens', runs);
+  for (const name of ['token_type', 'scores']) add(name, Array(10).fill(1));
+  const tokenizer = createTokenizer(files({ gguf }));
+  const lengths = Array.from(tokenizer.encodePlain(runs[9]), (id) => tokenizer.tokenText(id).length);
+  expect(lengths.filter((length) => length > 1)).toEqual([256, 256]);
+});
+
 test('names of JavaScript properties are ordinary tokens', () => {
   const json = JSON.parse(
     '{"added_tokens":[],"normalizer":null,"pre_tokenizer":null,"post_processor":null,"decoder":{"type":"Fuse"},' +

@@ -16,6 +16,8 @@ const USER_DEFINED = 4;
 const NORMAL = 1;
 
 const SPACE_MARK = '\u2581';
+/** Longest token that merging makes: every cut of each token is looked up. Those in use are far shorter. */
+const LONGEST_MERGED = 256;
 
 interface Words {
   tokens: readonly string[];
@@ -168,7 +170,8 @@ function sentencePieceRules(gguf: ReadonlyMap<string, unknown>, get: Get, words:
   }
   const ids = new Map<string, number>(); // of the tokens that merging may use
   tokens.forEach((token, id) => {
-    if (types[id] === NORMAL && vocab[token] === id && !byteOfToken(token)) ids.set(token, id);
+    if (types[id] !== NORMAL || vocab[token] !== id || byteOfToken(token)) return;
+    if (token.length <= LONGEST_MERGED) ids.set(token, id);
   });
   const order = [...ids.values()].sort((a, b) => scores[b] - scores[a] || a - b);
   const merges: number[] = [];
