@@ -1,10 +1,12 @@
 // The arguments of a call as they come, turned into JSON text.
 
-import { asObject } from '../json';
+import type { JsonObject } from '../../shared/json_object';
+import { asArray, asObject } from '../json';
 import type { ToolSyntax } from '../template/chat_syntax';
 import { matchLiteral } from '../template/literal_match';
 import type { Tool } from '../template/message';
-import { isJson, toJson, ValueScanner } from '../template/value_scanner';
+import { ValueScanner } from '../template/value_scanner';
+import { isJson, toJson } from './call_values';
 
 /** Longest key of an argument between tags. */
 const MAX_KEY = 256;
@@ -114,9 +116,31 @@ class TagsReader implements ArgumentsReader {
     return stop + this.close.length;
   }
 
-  /** The schema decides whether a value is text. Without one, any JSON value counts as that value. */
+  /**
+   * The schema decides whether a value is text. Beside other kinds that it allows, a value of none of them is text.
+   * Without a schema, any JSON value counts as that value.
+   */
   private jsonOf(value: string): string {
-    const { type } = asObject(asObject(this.tool?.parameters?.properties)?.[this.key!]) ?? {};
-    return type === 'string' ? JSON.stringify(value) : (toJson(value, ['"', "'"], false) ?? JSON.stringify(value));
+    const schema = asObject(asObject(this.tool?.parameters?.properties)?.[this.key!]);
+    if (schema?.type === 'string') return JSON.stringify(value);
+    const json = isJson(value) ? value : toJson(value, ['"', "'"], false);
+    return json !== null && mayBe(kindOf(JSON.parse(json)), kindsOf(schema)) ? json : JSON.stringify(value);
   }
+}
+
+/** False where text is allowed, and no value of this kind. */
+function mayBe(kind: string, kinds: readonly unknown[]): boolean {
+  return !kinds.includes('string') || kinds.includes(kind) || kinds.includes(undefined);
+}
+
+/** The kinds of value that a schema names. Undefined stands for others. */
+function kindsOf(schema: JsonObject | null): unknown[] {
+  const { type, anyOf, oneOf } = schema ?? {};
+  const choices = asArray(anyOf ?? oneOf).map((choice) => asObject(choice)?.type);
+  const kinds = [type ?? [...asArray(schema?.enum).map(kindOf), ...choices]].flat();
+  return kinds.map((kind) => (kind === 'integer' ? 'number' : kind));
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 }

@@ -185,6 +185,18 @@ describe('calls', () => {
       '<tool_call><function=look><parameter=at>7</parameter></function></tool_call>',
       { at: '7' },
     ],
+    [
+      'tags, JSON with escapes',
+      CODER,
+      String.raw`<tool_call><function=look><parameter=n>["caf\u00e9", "a\/b"]</parameter></function></tool_call>`,
+      { n: ['café', 'a/b'] },
+    ],
+    [
+      'Python, escapes',
+      LFM,
+      String.raw`<|tool_call_start|>[look(at='caf\u00e9 \d\n')]<|tool_call_end|>`,
+      { at: 'café \\d\n' },
+    ],
     ['Python', LFM, `<|tool_call_start|>[look(at='it\\'s "a"', n=-7)]<|tool_call_end|>`, { at: 'it\'s "a"', n: -7 }],
     [
       'Python, nested',
@@ -209,6 +221,25 @@ describe('calls', () => {
     const { text, calls, errors } = said(answer, { syntax });
     expect({ text, errors }).toEqual({ text: '', errors: [] });
     expect(calls.map(({ name, json }) => [name, JSON.parse(json)])).toEqual([['look', wanted]]);
+  });
+
+  test.each<[string, Json, string, unknown]>([
+    ['text or none', { type: ['string', 'null'] }, '12345', '12345'],
+    ['text or none', { type: ['string', 'null'] }, '{"a": 1}', '{"a": 1}'],
+    ['text or none', { type: ['string', 'null'] }, 'null', null],
+    ['text or none', { type: ['string', 'null'] }, '"quoted"', 'quoted'],
+    ['text or none by choice', { anyOf: [{ type: 'string' }, { type: 'null' }] }, 'true', 'true'],
+    ['text or a number', { type: ['string', 'integer'] }, '7', 7],
+    ['text or a number', { type: ['string', 'integer'] }, '7 days', '7 days'],
+    ['one of some texts', { enum: ['7', '8'] }, '7', '7'],
+    ['a text in quotes', { enum: ['7'] }, '"7"', '7'],
+    ['text or what is defined elsewhere', { anyOf: [{ type: 'string' }, { $ref: '#/$defs/a' }] }, '{}', {}],
+    ['nothing', {}, '7', 7],
+  ])('between tags have values by their schema: %s', (_, schema, value, wanted) => {
+    const tools = [{ name: 'look', parameters: { type: 'object', properties: { at: schema } } }];
+    const answer = `<tool_call><function=look><parameter=at>${value}</parameter></function></tool_call>`;
+    const { calls, errors } = read(bytes(answer), { syntax: CODER, tools });
+    expect([errors, JSON.parse(calls[0].json)]).toEqual([[], { at: wanted }]);
   });
 
   test.each([
