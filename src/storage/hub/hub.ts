@@ -107,7 +107,8 @@ export function chooseGguf(files: readonly HubFile[], address: HubAddress, optio
   const list = choices.map(({ label, bytes }) => `${label} (${gigabytes(bytes)})`).join(', ');
   const remedy = `Name one, as in ${id}:${choices[0]?.label ?? 'Q4_K_M'}, or a file, as in ${id}/file.gguf.`;
   if (asked) {
-    const found = choices.filter(({ label }) => label === asked);
+    const labeled = choices.filter(({ label }) => label === asked);
+    const found = labeled.length > 0 ? labeled : choices.filter(({ path }) => isNamed(path, asked));
     if (found.length === 1) return found[0].path;
     const what = found.length === 0 ? 'has no' : `has ${found.length} files of`;
     const paths = found.length > 1 ? `${found.map(({ path }) => path).join(', ')}.` : `There are: ${list || 'none'}.`;
@@ -126,6 +127,11 @@ export function chooseGguf(files: readonly HubFile[], address: HubAddress, optio
     return found[0].path;
   }
   throw new ModelFileError(id, `holds ${choices.length} quantizations: ${list}. ${remedy}`);
+}
+
+/** True for a file that spells this quantization out, as in UD-Q4_K_XL. `asked` has letters, digits, - and _ alone. */
+function isNamed(path: string, asked: string): boolean {
+  return new RegExp(`(?:^|[-._/])${asked}(?=[-._]|$)`, 'i').test(path);
 }
 
 /** The GGUF models of a repository, without projector and importance-matrix files. */

@@ -204,6 +204,15 @@ describe('a repository of GGUF files', () => {
   });
 
   test.each([
+    ['UD-Q4_K_XL', 'dynamic'],
+    ['ud-q4_k_xl', 'dynamic'],
+    ['Q4_K_M', 'q4'],
+  ])('the quantization %s, as hubs and llama.cpp name it, is %s', async (quantization, title) => {
+    hub.push('o/r', { 'm-UD-Q4_K_XL.gguf': gguf('dynamic'), 'm-Q4_K_M.gguf': gguf('q4') });
+    expect(await load(`hf:o/r:${quantization}`)).toMatchObject({ title });
+  });
+
+  test.each([
     ['hf:o/r', /holds 2 quantizations: IQ3_XS \(0 MB\), Q2_K \(0 MB\)\. Name one, as in o\/r:IQ3_XS/],
     ['hf:o/r:Q8_0', /has no quantization Q8_0\. There are: IQ3_XS .*Q2_K/],
   ])('%s is an error with the list', async (id, message) => {
