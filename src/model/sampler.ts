@@ -48,8 +48,8 @@ export class Sampler {
     const shape = { vocabSize };
     return new Sampler(
       ...(await Promise.all([
-        bound(createLogitBias(gpu, shape), logits, sampling, biases),
-        bound(createPenalties(gpu, shape), logits, sampling, tokens, seen),
+        bound(createLogitBias(gpu, shape), logits, biases, sampling),
+        bound(createPenalties(gpu, shape), logits, seen, sampling, tokens),
         bound(createMaxima(gpu, shape), logits, maxima),
         bound(createSample(gpu, shape), logits, maxima, sampling, tokens, status, parts),
       ])),

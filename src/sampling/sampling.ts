@@ -26,6 +26,11 @@ export interface SamplingParams {
   logprobs: number | null;
 }
 
+/** True where what has come before changes logits. */
+export function penalizes({ repetitionPenalty, presencePenalty, frequencyPenalty }: SamplingParams): boolean {
+  return repetitionPenalty !== 1 || presencePenalty !== 0 || frequencyPenalty !== 0;
+}
+
 /** A number added to the logit of a token, which cannot be drawn for positions below `forbiddenUntil`. */
 export interface LogitBias {
   id: number;

@@ -88,8 +88,8 @@ export interface Batching {
   readonly slots: number;
   /** Most positions of a request. */
   readonly room: number;
-  /** Copies the first `tokens` positions of the cache to a slot, which samples as asked. */
-  fill(slot: number, tokens: number, sampling: SamplingParams): SlotKv;
+  /** Copies the first positions of the cache, which have these ids, to a slot, which samples as asked. */
+  fill(slot: number, ids: Uint32Array<ArrayBuffer>, sampling: SamplingParams): SlotKv;
   /** Makes the next steps those of these requests, and no others. */
   setMembers(members: readonly BatchMember[]): void;
   /** Queues one step. Resolves with the next id of each slot. */

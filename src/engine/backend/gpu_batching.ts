@@ -37,7 +37,7 @@ export async function createBatching(
   return {
     slots,
     room: batch.room,
-    fill: (slot, tokens, sampling) => batch.fill(slot, tokens, sampling, branches),
+    fill: (slot, ids, sampling) => batch.fill(slot, ids, sampling, branches),
     setMembers: (members) => batch.setRows(members),
     step() {
       if (gpu.failure) return Promise.reject(gpu.failure);

@@ -10,7 +10,7 @@ import { PREFILL_CHUNK } from '../../model/buffers';
 import type { Llama } from '../../model/llama';
 import { type SampleEnd, sampleEnd, WHOLE_END } from '../../model/sampler';
 import { entryWords, LOGPROBS_RING, MAX_LOGPROBS, readLogprobs } from '../../sampling/logprobs';
-import { ALWAYS, GAVE_UP, type SamplingParams } from '../../sampling/sampling';
+import { ALWAYS, GAVE_UP, penalizes, type SamplingParams } from '../../sampling/sampling';
 import { arrived } from '../../shared/part';
 import { storeProfile } from '../../tune/profile_store';
 import { Witness } from '../../tune/witness';
@@ -126,10 +126,9 @@ export class WebGpuBackend implements Backend {
     this.llama.setSampling(sampling);
     this.timed = timed && this.clock !== null && !this.llama.needsHost; // the clock would stop while the CPU works
     this.clock?.restart();
-    const { repetitionPenalty, presencePenalty, frequencyPenalty, biases } = sampling;
-    const penalizes = repetitionPenalty !== 1 || presencePenalty !== 0 || frequencyPenalty !== 0;
+    const { biases } = sampling;
     this.logprobs = sampling.logprobs;
-    const end = { masks: constraint !== null, penalizes, reports: this.logprobs !== null };
+    const end = { masks: constraint !== null, penalizes: penalizes(sampling), reports: this.logprobs !== null };
     this.end = sampleEnd({ ...end, biases: biases.length > 0 });
     this.unbiasedEnd = sampleEnd({ ...end, biases: false });
     this.biasedUntil = Math.max(0, ...biases.map(({ bias, forbiddenUntil }) => (bias === 0 ? forbiddenUntil : ALWAYS)));

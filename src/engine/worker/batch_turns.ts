@@ -164,11 +164,9 @@ export class BatchTurns implements StepsBeside {
     }
   }
 
-  /** True if all that the answer asks of a step is what a batch does: the draw, without changes of the logits. */
+  /** True if all that the answer asks of a step is what a batch does: no constraint, and no log probabilities. */
   private isPlain({ asked, turn }: AnswerBeside): boolean {
-    const { repetitionPenalty, presencePenalty, frequencyPenalty, biases, logprobs } = asked.sampling;
-    const isPenalized = repetitionPenalty !== 1 || presencePenalty !== 0 || frequencyPenalty !== 0;
-    const isPlain = !isPenalized && biases.length === 0 && logprobs === null && !asked.constraint;
+    const isPlain = asked.sampling.logprobs === null && !asked.constraint;
     return isPlain && asked.runAhead.asked === 'auto' && turn !== undefined;
   }
 
@@ -193,8 +191,8 @@ export class BatchTurns implements StepsBeside {
     const batching = this.batching as Batching;
     const slots = Array.from({ length: batching.slots }, (_, i) => i);
     const slot = slots.find((free) => [...this.taken].every((seat) => seat.slot !== free)) as number;
-    const tokens = ids.length - 1;
-    const seat = new Seat(slot, batching.fill(slot, tokens, joining.sampling), joining, ids[tokens]);
+    const cached = ids.slice(0, -1);
+    const seat = new Seat(slot, batching.fill(slot, cached, joining.sampling), joining, ids[cached.length]);
     joining.inFlight.isBeside = true;
     this.seats.add(seat);
     this.taken.add(seat);

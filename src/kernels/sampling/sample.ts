@@ -37,8 +37,8 @@ export function partsBytes(vocabSize: number): number {
   return 8 * countParts(vocabSize);
 }
 
-/** Requests drawn together: the rows, and the library that reads what each asks (SAMPLING_BYTES, in storage). */
-interface SampleRows {
+/** Requests of a batch: their rows, and the library that reads what each asks (SAMPLING_BYTES, in storage). */
+export interface AskedRows {
   rows: RowTable;
   asked: string;
 }
@@ -47,7 +47,7 @@ interface SampleRows {
  * Writes the next token to tokens[position + nTokens], or of each row of a batch to its own place.
  * @param batch logits and maxima have a row for each request
  */
-export async function createSample(gpu: Gpu, shape: { vocabSize: number }, batch?: SampleRows): Promise<Sample> {
+export async function createSample(gpu: Gpu, shape: { vocabSize: number }, batch?: AskedRows): Promise<Sample> {
   const kernel = await createKernel(gpu, {
     label: 'kernels/sample',
     wgsl: [sampling, batch?.asked ?? askedWgsl, gumbel, logitKey, logprobPart, candidates, thresholds, draw, wgsl],

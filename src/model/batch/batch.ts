@@ -10,13 +10,21 @@ import { headRowsEpilogue } from '../../kernels/linear/epilogues/head_rows';
 import { createMatmulFew } from '../../kernels/linear/matmul_few';
 import { BLOCK, ZERO_BELOW } from '../../kernels/linear/weight_format';
 import { type BatchRow, createRows, SLOTS, TOKEN_RING } from '../../kernels/row_table';
-import { createMaxima, logitsBytes, maximaBytes } from '../../kernels/sampling/maxima';
+import { logitsBytes, maximaBytes } from '../../kernels/sampling/maxima';
+import { seenBytes } from '../../kernels/sampling/penalties';
 import { partsBytes } from '../../kernels/sampling/sample';
-import { createBatchSample } from '../../kernels/sampling/sample_batch';
-import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../../sampling/sampling';
+import {
+  BIASES_BYTES,
+  packBiases,
+  packSampling,
+  penalizes,
+  SAMPLING_BYTES,
+  type SamplingParams,
+} from '../../sampling/sampling';
 import type { KvBranches } from '../kv_branches';
 import { LinearBuilder, type LinearSources, type Operation } from '../linears';
 import { bindableRoom, createBatchCache, SlotRows } from './batch_cache';
+import { createBatchSampler } from './batch_sampler';
 import { fewLinears, takesIntegers } from './few_linears';
 
 export { SLOTS };
@@ -39,6 +47,9 @@ function createBuffers({ gpu, config, kvCache, attentionShape }: LinearSources, 
       asked: storage('asked', SLOTS * SAMPLING_BYTES),
       tokens: storage('tokens', 4 * SLOTS * TOKEN_RING),
       parts: storage('parts', partsBytes(vocabSize)), // bound, never written
+      biases: storage('biases', slots * BIASES_BYTES),
+      history: storage('history', 4 * slots * room), // the ids of each slot, by position, for penalties
+      seen: storage('seen', SLOTS * seenBytes(vocabSize)),
     },
   };
 }
@@ -49,7 +60,11 @@ export class Batch {
   /** Steps recorded so far. */
   private steps = 0;
   private nTokens = 0;
-  private readonly lists = new Map<number, CommandList>();
+  /** True while biases or penalties change the logits of some row. */
+  private isChanged = false;
+  /** Slots whose conversation asks for that. */
+  private readonly changed = new Set<number>();
+  private readonly lists = new Map<string, CommandList>();
 
   private constructor(
     private readonly sources: LinearSources,
@@ -57,7 +72,7 @@ export class Batch {
     readonly slots: number,
     /** Positions of a slot. */
     readonly room: number,
-    private readonly forward: (list: CommandList, nTokens: number) => void,
+    private readonly forward: (list: CommandList, nTokens: number, isChanged: boolean) => void,
     private readonly freeScratch: () => void,
   ) {}
 
@@ -100,9 +115,8 @@ export class Batch {
       const linears = new LinearBuilder(sources);
       const inQ8 = weights.layers.every(({ o }) => takesIntegers(linears, o));
       const quantizesAttn = inQ8 && config.headDim % BLOCK === 0;
-      const shape = { vocabSize };
       const epilogue = headRowsEpilogue(config.logitScale, config.logitSoftcap, logitsBytes(vocabSize) / 4);
-      const [attention, embed, head, maxima, sample, ...layers] = await Promise.all([
+      const [attention, embed, head, sample, ...layers] = await Promise.all([
         createSplitKvDecode(
           gpu,
           attentionShape,
@@ -111,19 +125,16 @@ export class Batch {
         ),
         createEmbed(gpu, { vocabSize, hiddenSize, parts: weights.embedding.parts, scale, rows }),
         linears.linear('prefill', weights.head, epilogue, { from: x }, own.logits),
-        createMaxima(gpu, shape),
-        createBatchSample(gpu, shape, rows),
+        createBatchSampler(gpu, { vocabSize, room }, rows, own, status),
         ...weights.layers.map((_, i) => fewLinears(linears, sources, i, quantizesAttn)),
       ]);
       const embedGroups = embed.bind(weights.embedding, own.tokens, x);
-      const maximaGroup = maxima.bind(own.logits, own.maxima);
-      const sampleGroup = sample.bind(own.logits, own.maxima, own.asked, own.tokens, status, own.parts);
       const attends = layers.map((_, i): Operation => {
         const { window } = config.layers[i];
         const ownRoom = Math.min(room, given.kvCache.rooms[i]);
         return attention.bind(q, cache.k[i], cache.v[i], attn, window, ownRoom);
       });
-      const forward = (list: CommandList, nTokens: number) => {
+      const forward = (list: CommandList, nTokens: number, isChanged: boolean) => {
         embed.record(list, embedGroups, nTokens);
         for (const [i, layer] of layers.entries()) {
           layer.qkv.record(list, nTokens);
@@ -133,8 +144,7 @@ export class Batch {
           layer.down.record(list, nTokens);
         }
         head.record(list, nTokens);
-        maxima.recordRows(list, maximaGroup, nTokens);
-        sample.recordRows(list, sampleGroup, nTokens);
+        sample(list, nTokens, isChanged);
       };
       return new Batch(sources, buffers, slots, room, forward, () => attention.destroy());
     } catch (error) {
@@ -148,11 +158,16 @@ export class Batch {
     return this.buffers.own.tokens;
   }
 
-  /** Copies the first `tokens` positions of the cache to a slot, whose conversation samples as asked. */
-  fill(slot: number, tokens: number, asked: SamplingParams, branches: KvBranches): SlotRows {
+  /** Copies the first positions of the cache, which have these ids, to a slot. Its conversation samples as asked. */
+  fill(slot: number, ids: Uint32Array<ArrayBuffer>, asked: SamplingParams, branches: KvBranches): SlotRows {
     const { gpu, kvCache } = this.sources;
-    gpu.write(this.buffers.own.asked, new Uint8Array(packSampling(asked)), slot * SAMPLING_BYTES);
-    return new SlotRows(branches, this.buffers.cache.slot(slot), tokens, kvCache);
+    const { own, cache } = this.buffers;
+    gpu.write(own.asked, new Uint8Array(packSampling(asked)), slot * SAMPLING_BYTES);
+    if (asked.biases.length > 0) gpu.write(own.biases, new Uint8Array(packBiases(asked.biases)), slot * BIASES_BYTES);
+    gpu.write(own.history, ids, 4 * slot * this.room);
+    if (penalizes(asked) || asked.biases.length > 0) this.changed.add(slot);
+    else this.changed.delete(slot);
+    return new SlotRows(branches, cache.slot(slot), ids.length, kvCache);
   }
 
   /** Makes the next steps those of these conversations; `id` is the token that the next one reads, if it is known. */
@@ -160,6 +175,7 @@ export class Batch {
     const { gpu } = this.sources;
     this.buffers.rows.set(this.steps, rows);
     this.nTokens = rows.length;
+    this.isChanged = rows.some(({ slot }) => this.changed.has(slot));
     for (const { slot, id } of rows) {
       if (id !== undefined) gpu.write(this.tokens, Uint32Array.of(id), 4 * this.placeOf(this.steps) + 4 * slot);
     }
@@ -167,13 +183,14 @@ export class Batch {
 
   /** The next step, to be recorded at once, and the place of its ids in `tokens`: that of slot 0, in words. */
   next(): { pass: ListAtStep; at: number } {
-    const { nTokens } = this;
+    const { nTokens, isChanged } = this;
     const step = { position: this.steps++, nTokens };
-    let list = this.lists.get(nTokens);
+    const key = `${nTokens} ${isChanged}`;
+    let list = this.lists.get(key);
     if (!list) {
       list = new CommandList(this.sources.gpu);
-      this.forward(list, nTokens);
-      this.lists.set(nTokens, list);
+      this.forward(list, nTokens, isChanged);
+      this.lists.set(key, list);
     }
     return { pass: { list, step, rows: this.buffers.rows }, at: this.placeOf(this.steps) };
   }

@@ -36,7 +36,7 @@ export async function checkBatch(gpu: Gpu, llama: Llama, batch: Batch, ids: Uint
     { slot: batch.slots - 1, position, id: ids[position] },
     { slot: 0, position: 0, id: ids[0] }, // of another length, so that the first row cannot be right with its keys
   ];
-  for (const row of rows) batch.fill(row.slot, row.position, GREEDY, llama.kvBranches);
+  for (const row of rows) batch.fill(row.slot, ids.slice(0, row.position), GREEDY, llama.kvBranches);
   const { rings } = llama.batchSources.kvCache;
   const { written } = rings;
   llama.writeTokens(ids.slice(position), position);

@@ -30,7 +30,8 @@ const ASKED: readonly Asked[] = [
   { ids: numbers(5, 9), options: { ...SAMPLED, seed: 7, maxTokens: 60 } },
   { ids: numbers(9, 31), options: { ...SAMPLED, seed: 8, maxTokens: 70, topK: 20, gpuTimes: true } },
   { ids: numbers(11, 12), options: { ...SAMPLED, seed: 9, maxTokens: 90, topP: 0.9 }, stopAfter: 30 },
-  { ids: numbers(13, 12), options: { ...SAMPLED, seed: 9, maxTokens: 24, repetitionPenalty: 1.3 } }, // takes turns
+  { ids: numbers(13, 12), options: { ...SAMPLED, seed: 9, maxTokens: 60, repetitionPenalty: 1.3, minTokens: 9 } },
+  { ids: numbers(15, 12), options: { ...SAMPLED, seed: 9, maxTokens: 24, logprobs: 2 } }, // takes turns
 ];
 
 let backend: WebGpuBackend;
@@ -113,7 +114,7 @@ describe('answers at once', () => {
     const answers = await Promise.all(ASKED.map(run));
     for (const [i, asked] of ASKED.entries()) expect(upToStop(answers[i], asked)).toEqual(upToStop(expected[i], asked));
     expect(answers[3].said.reason).toBe('abort');
-    expect(Math.max(...steps)).toBe(4);
+    expect(Math.max(...steps)).toBe(5);
     expect(steps.filter((members) => members > 1).length).toBeGreaterThan(30);
     for (const { done, tokens } of answers) {
       expect(done?.metrics.tbtMs.perToken.length).toBe(tokens.length - 1);
@@ -195,20 +196,20 @@ describe('answers at once', () => {
 
   test('where bindings are small, a batch has as many slots as have room for the conversation', async () => {
     const gpu = await requestGpu();
-    const small = await tinyBackend(gpu, 128);
+    const small = await tinyBackend(gpu, 512);
     const nLayers = small['llama'].batchSources.kvCache.k.length;
-    const bytes = (320 * small.parking.bytesPerToken) / 2 + 256 * nLayers;
+    const bytes = (1280 * small.parking.bytesPerToken) / 2 + 256 * nLayers;
     Object.assign(gpu, { plannedBinding: bytes });
     const slots = async (length: number) => {
-      const batching = await small.batch(8, 128, Uint32Array.from(numbers(3, length)));
+      const batching = await small.batch(8, 512, Uint32Array.from(numbers(3, length)));
       batching?.destroy();
       await gpu.settled();
       return batching && [batching.slots, batching.room];
     };
-    expect(await slots(30)).toEqual([8, 40]);
-    expect(await slots(60)).toEqual([5, 64]);
+    expect(await slots(120)).toEqual([8, 160]);
+    expect(await slots(240)).toEqual([5, 256]);
     Object.assign(gpu, { plannedBinding: bytes / 2 });
-    expect(await slots(100)).toBeNull();
+    expect(await slots(400)).toBeNull();
     gpu.destroy();
   });
 

@@ -35,7 +35,7 @@ async function biasOnGpu(
   const entries = gpu.upload('biases', new Uint8Array(stale));
   if (biases.length > 0) gpu.write(entries, new Uint8Array(packBiases(biases)));
   const list = new CommandList(gpu);
-  kernel.record(list, kernel.bind(buffer, sampling, entries));
+  kernel.record(list, kernel.bind(buffer, entries, sampling));
   list.run(step);
   const result = new Float32Array(await gpu.read(buffer, logits.byteLength));
   expect(gpu.failure).toBeNull();

@@ -30,7 +30,7 @@ async function penalizeOnGpu(
   gpu.write(sampling, new Uint8Array(packSampling({ ...OFF, ...c.params })));
   const seen = gpu.upload('seen', new Uint8Array(seenBytes(c.vocabSize)));
   const list = new CommandList(gpu);
-  kernel.record(list, kernel.bind(buffer, sampling, gpu.upload('tokens', c.tokens), seen));
+  kernel.record(list, kernel.bind(buffer, seen, sampling, gpu.upload('tokens', c.tokens)));
   const results: Float32Array[] = [];
   for (const step of steps) {
     gpu.write(buffer, logits);

@@ -62,7 +62,7 @@ async function createSampler(vocabSize: number, without: (typeof PATHS)[number])
   const seen = gpu.createBuffer('seen', seenBytes(vocabSize), GPU_STORAGE);
   const list = new CommandList(gpu);
   const penalizedList = new CommandList(gpu);
-  penalty.record(penalizedList, penalty.bind(logitsBuffer, samplingBuffer, tokens, seen));
+  penalty.record(penalizedList, penalty.bind(logitsBuffer, seen, samplingBuffer, tokens));
   for (const each of [list, penalizedList]) {
     maxima.record(each, maxima.bind(logitsBuffer, maximaBuffer));
     kernel.record(each, kernel.bind(logitsBuffer, maximaBuffer, samplingBuffer, tokens, status, parts));

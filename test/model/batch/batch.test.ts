@@ -5,9 +5,10 @@ import { Batch } from '../../../src/model/batch/batch';
 import { checkBatch } from '../../../src/model/batch/batch_check';
 import { readConfig } from '../../../src/model/config/read';
 import { Llama } from '../../../src/model/llama';
+import { sampleEnd } from '../../../src/model/sampler';
 import { resolveTensors } from '../../../src/model/tensors';
 import { allocateWeights } from '../../../src/model/weights';
-import type { SamplingParams } from '../../../src/sampling/sampling';
+import { penalizes, type SamplingParams } from '../../../src/sampling/sampling';
 import { openModel } from '../../../src/storage/model_file';
 import { relativeError } from '../../close';
 import { fixtureFolder } from '../../cpu/fixtures';
@@ -32,6 +33,21 @@ const CHATS: readonly Chat[] = [
   { ids: idsOf(5, 17), params: { ...SAMPLED, seed: 7, minP: 0.1, temperature: 1.5 } },
 ];
 
+const PENALTIES = { repetitionPenalty: 1.4, presencePenalty: 0.6, frequencyPenalty: 0.3 };
+const biasesOf = (...biases: readonly [id: number, bias: number, forbiddenUntil?: number][]) =>
+  biases.map(([id, bias, forbiddenUntil = 0]) => ({ id, bias, forbiddenUntil }));
+/** Chats whose logits are changed, each in another way, beside one whose are not. */
+const CHANGED: readonly Chat[] = [
+  { ids: idsOf(1, 9), params: { ...GREEDY, ...PENALTIES, answerStart: 9 } },
+  { ids: idsOf(2, 3), params: { ...GREEDY, seed: 5 } },
+  { ids: idsOf(3, 30), params: { ...SAMPLED, seed: 6, topP: 0.8, repetitionPenalty: 1.2, answerStart: 30 } },
+  { ids: idsOf(4, 12), params: { ...GREEDY, biases: biasesOf([7, 4], [19, -8], [64, 3]), answerStart: 12 } },
+  {
+    ids: idsOf(5, 17),
+    params: { ...GREEDY, presencePenalty: 2, biases: biasesOf([33, 9, 20], [12, 6]), answerStart: 17 },
+  },
+];
+
 async function open(
   name: string,
   without: (typeof PATHS)[number] = [],
@@ -48,11 +64,14 @@ async function open(
   await read(files);
   llama.start(weights);
   const word = async (position: number) => new Uint32Array(await gpu.read(llama.tokens))[position];
+  const endOf = ({ params }: Chat) =>
+    sampleEnd({ masks: false, biases: params.biases.length > 0, penalizes: penalizes(params), reports: false });
   /** Runs a chat's prompt. Returns the token after it. */
-  const prompt = async ({ ids, params }: Chat) => {
+  const prompt = async (chat: Chat) => {
+    const { ids, params } = chat;
     llama.setSampling(params);
     llama.writeTokens(Uint32Array.from(ids), 0);
-    await llama.pass(ids.length, 'sample', 0).run({ position: 0, nTokens: ids.length });
+    await llama.pass(ids.length, endOf(chat), 0).run({ position: 0, nTokens: ids.length });
     return word(ids.length);
   };
   /** The tokens of an answer alone, and the logits behind each but the first. */
@@ -61,7 +80,7 @@ async function open(
     const logits: Float32Array[] = [];
     for (let i = 1; i < count; i++) {
       const position = chat.ids.length + i - 1;
-      await llama.pass(1, 'sample', position).run({ position, nTokens: 1 });
+      await llama.pass(1, endOf(chat), position).run({ position, nTokens: 1 });
       logits.push(await llama.readLogits());
       answer.push(await word(position + 1));
     }
@@ -70,6 +89,9 @@ async function open(
   const batch = (slots: number, room: number) => Batch.create(llama.batchSources, slots, room);
   return { gpu, llama, prompt, alone, batch };
 }
+
+/** With 0 for what cannot be drawn. */
+const finite = (logits: Float32Array) => logits.map((logit) => (logit === Number.NEGATIVE_INFINITY ? 0 : logit));
 
 type Model = Awaited<ReturnType<typeof open>>;
 
@@ -94,7 +116,7 @@ async function together(model: Model, batch: Batch, chats: readonly Chat[], join
     const fresh = chats.map((_, i) => i).filter((i) => joins[i] === now);
     for (const i of fresh) {
       answers[i].push(await model.prompt(chats[i]));
-      batch.fill(i, chats[i].ids.length, chats[i].params, kvBranches);
+      batch.fill(i, Uint32Array.from(chats[i].ids), chats[i].params, kvBranches);
     }
     if (fresh.length > 0 || stay.length < members.length) {
       members = [...stay, ...fresh];
@@ -120,13 +142,16 @@ describe.each([
     const before = model.gpu.allocatedBytes;
     const batch = await model.batch(CHATS.length, 48);
     const count = 5;
-    const { answers, logits } = await together(model, batch, CHATS, [0, 0, 1, 2, 3], count);
-    const same = await together(model, batch, CHATS, [4, 3, 0, 0, 0], count);
-    expect(same).toEqual({ answers, logits }); // bit by bit, beside others
-    for (const [i, chat] of CHATS.entries()) {
-      const alone = await model.alone(chat, count);
-      expect(answers[i]).toEqual(alone.answer);
-      for (const [t, each] of alone.logits.entries()) expect(relativeError(logits[i][t], each)).toBeLessThan(2e-5);
+    for (const chats of [CHATS, CHANGED]) {
+      const { answers, logits } = await together(model, batch, chats, [0, 0, 1, 2, 3], count);
+      const same = await together(model, batch, chats, [4, 3, 0, 0, 0], count);
+      expect(same).toEqual({ answers, logits }); // bit by bit, beside others
+      for (const [i, chat] of chats.entries()) {
+        const alone = await model.alone(chat, count);
+        expect(answers[i]).toEqual(alone.answer);
+        for (const [t, each] of alone.logits.entries())
+          expect(relativeError(finite(logits[i][t]), finite(each))).toBeLessThan(2e-5);
+      }
     }
     batch.destroy();
     expect([model.gpu.failure, model.gpu.allocatedBytes]).toEqual([null, before]);
@@ -140,7 +165,7 @@ test('a conversation comes back from its slot, and goes on', async () => {
   const [chat] = CHATS;
   const expected = await model.alone(chat, 12);
   const first = await model.prompt(chat);
-  const kv = batch.fill(1, chat.ids.length, chat.params, llama.kvBranches);
+  const kv = batch.fill(1, Uint32Array.from(chat.ids), chat.params, llama.kvBranches);
   await model.prompt(CHATS[2]); // takes the cache
   batch.setRows([{ slot: 1, position: chat.ids.length, id: first }]);
   const answer = [first];
@@ -162,7 +187,7 @@ test('a slot tells which positions its rings have lost, whatever the rings of th
   const model = await open('gemma3', [], 'f32', testGpu(), 1300);
   const { kvBranches } = model.llama;
   const batch = await model.batch(2, 1300);
-  const kv = batch.fill(1, 0, GREEDY, kvBranches);
+  const kv = batch.fill(1, new Uint32Array(), GREEDY, kvBranches);
   expect(kv.least).toBe(0);
   kv.wrote(1200);
   expect([kv.least, kvBranches.least]).toEqual([1200 - 1024, 0]);
