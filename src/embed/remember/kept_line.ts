@@ -26,7 +26,8 @@ export class KeptLine {
     root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
     this.said.setAttribute('role', 'status');
     this.button.type = 'button';
-    this.button.addEventListener('click', onPress);
+    // The second click of a double one would undo what the first has deleted.
+    this.button.addEventListener('click', ({ detail }) => detail < 2 && onPress());
     place.className = 'kept';
     place.replaceChildren(this.said, this.button);
   }

@@ -16,8 +16,9 @@ export function isHidden(): boolean {
   return globalThis.document?.hidden === true;
 }
 
-/** Calls `listener` whenever a phone hides or shows the page. Elsewhere never. */
+/** Calls `listener` where a phone hides the page, and whenever it hides or shows it. Elsewhere never. */
 export function onPhoneHidden(listener: (isHidden: boolean) => void, signal: AbortSignal): void {
   if (!isPhone()) return;
+  if (isHidden()) listener(true);
   globalThis.document?.addEventListener('visibilitychange', () => listener(isHidden()), { signal });
 }

@@ -65,7 +65,7 @@ test('a conversation is there again after a reload, goes on, and is deleted by t
   expect(messages?.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
   await screenshot(page, 'embed_remember');
 
-  await kept(page).getByRole('button', { name: 'Delete' }).click();
+  await kept(page).getByRole('button', { name: 'Delete' }).dblclick();
   await expect.poll(() => textOf(kept(page))).toBe('Conversation deleted.Undo');
   await expect.poll(() => turns(page).count()).toBe(0);
   await kept(page).getByRole('button', { name: 'Undo' }).click();

@@ -885,6 +885,18 @@ describe('beside the model', () => {
     expect(site.workers[0].calls.length).toBe(2);
   });
 
+  test('a phone that has hidden the page during the load pauses the worker, too', async () => {
+    const page = Object.assign(new EventTarget(), { hidden: true });
+    vi.stubGlobal('document', page);
+    vi.stubGlobal('navigator', { userAgentData: { mobile: true } });
+    await open();
+    expect(site.workers[0].calls).toEqual(['pause true']);
+    page.hidden = false;
+    page.dispatchEvent(new Event('visibilitychange'));
+    await turn();
+    expect(site.workers[0].calls).toEqual(['pause true', 'pause false']);
+  });
+
   test('nothing is left after an unload: no port, timer or worker', async () => {
     const ports = new Set<MessagePort>();
     const Channel = MessageChannel;
