@@ -129,6 +129,7 @@ export class BatchTurns implements StepsBeside {
       if (before) turns.count(before, seat.calls);
     }
     if (answer.finishReason !== null) return true;
+    if (this.isOutgrown(seat)) this.refused.add(turns); // the others may be too few without it
     const start = this.now();
     turn.comeBack();
     await back;
