@@ -50,7 +50,13 @@ export async function promptBytes(): Promise<number> {
 /** Deletes the prompts of this site. @throws LateError, and the browser's error for one that a tab is writing */
 export async function deleteAllPrompts(): Promise<void> {
   const remove = async () => (await navigator.storage.getDirectory()).removeEntry(PROMPT_FOLDER, { recursive: true });
-  await withTimeout(remove);
+  await withTimeout(remove).catch(absent);
+}
+
+/** Null for an error about what is not there. @throws any other error */
+function absent(error: unknown): null {
+  if (error instanceof Error && error.name === 'NotFoundError') return null;
+  throw error;
 }
 
 /** Opens the folder. @throws without such storage: insecure pages, private windows, frames of other sites */
@@ -80,8 +86,7 @@ class Folder implements PromptFiles {
       const file = await (await this.folder.getFileHandle(name)).getFile();
       return new Uint8Array(await file.arrayBuffer());
     } catch (error) {
-      if (error instanceof Error && error.name === 'NotFoundError') return null;
-      throw error;
+      return absent(error);
     }
   }
 

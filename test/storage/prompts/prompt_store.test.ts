@@ -1,7 +1,7 @@
 // Pieces of prompts in a fake of the browser's file system: what is read is what was kept, within the bound.
 
-import { describe, expect, test } from 'vitest';
-import { openPromptFiles } from '../../../src/storage/prompts/prompt_files';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { deleteAllPrompts, openPromptFiles } from '../../../src/storage/prompts/prompt_files';
 import {
   HEADER_BYTES,
   packPiece,
@@ -161,4 +161,26 @@ test('a damaged piece is no piece at once, also where its removal takes forever'
     remove: () => new Promise(() => {}),
   });
   expect(await store.read(names[0], LENGTH)).toBeNull();
+});
+
+describe('all prompts of a site', () => {
+  const onRemove = (error?: DOMException) => {
+    const removeEntry = async () => {
+      if (error) throw error;
+    };
+    vi.stubGlobal('navigator', { storage: { getDirectory: async () => ({ removeEntry }) } });
+  };
+  afterEach(() => void vi.unstubAllGlobals());
+
+  test('are deleted, also where there are none', async () => {
+    onRemove();
+    await deleteAllPrompts();
+    onRemove(new DOMException('', 'NotFoundError'));
+    await deleteAllPrompts();
+  });
+
+  test('that a tab is writing are an error', async () => {
+    onRemove(new DOMException('', 'NoModificationAllowedError'));
+    await expect(deleteAllPrompts()).rejects.toMatchObject({ name: 'NoModificationAllowedError' });
+  });
 });
