@@ -5,6 +5,9 @@ import { Engine, type EngineLoadOptions, engineParts, type ModelLocation } from 
 import { share, shareable } from './share';
 import type { TabHost } from './tab_host';
 
+/** An engine, and whether the model is in this tab. */
+type Led = Engine & { readonly leads: boolean };
+
 export class SharedEngine extends Engine {
   private constructor(private readonly tab: TabHost) {
     super(tab);
@@ -15,9 +18,10 @@ export class SharedEngine extends Engine {
    * phones, and without Web Locks or BroadcastChannel it is an engine of this tab alone.
    * @throws as Engine.load
    */
-  static override async load(model: ModelLocation, options: EngineLoadOptions = {}): Promise<Engine> {
+  static override async load(model: ModelLocation, options: EngineLoadOptions = {}): Promise<Led> {
     const shared = await shareable(engineParts, model);
-    return shared === null ? Engine.load(model, options) : new SharedEngine(await share(engineParts, shared, options));
+    if (shared === null) return Object.assign(await Engine.load(model, options), { leads: true });
+    return new SharedEngine(await share(engineParts, shared, options));
   }
 
   /** True while the model is in this tab. */

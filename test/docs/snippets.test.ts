@@ -16,6 +16,7 @@ const ENTRIES = {
   'vivace/prompt-api': 'src/api/prompt_api/language_model.ts',
   'vivace/webllm': 'src/api/webllm.ts',
   'vivace/remote': 'src/remote/remote_engine.ts',
+  'vivace/tabs': 'src/tabs/shared_engine.ts',
 };
 
 /** What a reader has before a piece of code begins. */

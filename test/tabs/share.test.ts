@@ -1,8 +1,9 @@
 // Which loads are shared, by what the browser allows.
 
 import { afterEach, expect, test, vi } from 'vitest';
-import { engineParts } from '../../src/engine/engine';
+import { Engine, engineParts } from '../../src/engine/engine';
 import { shareable } from '../../src/tabs/share';
+import { SharedEngine } from '../../src/tabs/shared_engine';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -28,4 +29,12 @@ test.each<[string, object | undefined, boolean]>([
   const model = 'https://host.example/m.gguf';
   expect(await shareable(engineParts, model)).toBe(shares ? model : null);
   expect(await shareable(engineParts, new File([], 'm.gguf'))).toBeNull();
+});
+
+test('a tab with an engine of its own leads', async () => {
+  const own = {} as Engine;
+  vi.spyOn(Engine, 'load').mockResolvedValueOnce(own);
+  const engine = await SharedEngine.load(new File([], 'm.gguf'));
+  expect(engine).toBe(own);
+  expect(engine.leads).toBe(true);
 });
