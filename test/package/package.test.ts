@@ -165,7 +165,7 @@ chat.addEventListener('vivace-open-run', ({ detail }) => detail.nonsense);
 
 const JSX_CONSUMER = `
 export const chat = (
-  <vivace-chat id="a" model="m.gguf" autoload context={4096} kv="f16" examples="a | b" theme="dark" settings="off"
+  <vivace-chat id="a" model="m.gguf" autoload share context={4096} kv="f16" examples="a | b" theme="dark" settings="off"
     ref={(element) => element?.stop()} onvivace-event={({ detail }) => detail.type === 'done'} />
 );
 export const panel = <vivace-metrics for="a" onvivace-roofline={({ detail }) => detail === null} />;
@@ -184,7 +184,7 @@ import type {} from 'vivace/vue';
 type VueChat = InstanceType<GlobalComponents['vivace-chat']>['$props'];
 export const vue: VueChat = { id: 'a', context: '4096', onVivaceEvent: ({ detail }) => void detail.type, ref: 'chat' };
 export const svelte: SvelteHTMLElements['vivace-chat'] = {
-  id: 'a', context: 4096, autoload: '', 'onvivace-event': ({ detail }) => void detail.type,
+  id: 'a', context: 4096, autoload: '', share: true, 'onvivace-event': ({ detail }) => void detail.type,
 };
 export const panel: SvelteHTMLElements['vivace-metrics'] = { for: 'a' };
 // @ts-expect-error: none of the values

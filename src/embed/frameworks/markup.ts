@@ -41,6 +41,8 @@ export interface ChatMarkup
   'server-rule'?: 'remote' | 'remote-until-loaded' | `longer-than-${number}`;
   /** Loads the model at once instead of at the first use. */
   autoload?: Flag;
+  /** All tabs of the site with this model have one engine. */
+  share?: Flag;
   theme?: 'auto' | 'light' | 'dark';
   /** Questions of the empty conversation: a list, or one text with bars between them. */
   examples?: readonly string[] | string | null;
