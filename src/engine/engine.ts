@@ -161,8 +161,8 @@ export class Engine {
   }
 
   /**
-   * The ids of a text as `complete` continues it, or of a conversation as `chat` answers it, however many. Come at
-   * once, also while answers run.
+   * The ids of a text as `complete` continues it, or of a conversation as `chat` answers it, however many. Waits
+   * for no answer that runs.
    * @throws VivaceError
    */
   async tokenize(input: Tokenizable, options?: EngineTokenizeOptions): Promise<number[]> {

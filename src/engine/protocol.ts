@@ -49,8 +49,9 @@ export interface LoadOptions extends Given<typeof LOAD_OPTIONS> {}
 
 export interface LoadProgress {
   stage: 'open' | 'weights' | 'compile' | 'ready';
-  /** Bytes of the model that have arrived, and all its bytes (0 while unknown). */
+  /** Bytes of the model that have arrived. */
   loadedBytes: number;
+  /** All bytes of the model, or 0 while unknown. */
   totalBytes: number;
   /** The part of `loadedBytes` that comes from this browser's cache. Default 0. */
   cachedBytes?: number;
@@ -128,9 +129,10 @@ export interface EmbedOptions {
   dimensions?: number;
 }
 
-/** The vectors of texts, in their order, and the tokens of all texts. */
 export interface Embeddings {
+  /** The vector of each text, in the order of the texts. */
   vectors: Float32Array[];
+  /** The tokens of all texts together. */
   promptTokens: number;
 }
 
