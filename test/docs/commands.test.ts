@@ -46,6 +46,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
 /** Beginnings of commands of other programs, and why no test runs them. */
 const OTHERS: Readonly<Record<string, string>> = {
   'npm install PATH': 'test/browser/engine/bundlers.test.ts',
+  'npm pack .': 'test/package/pack.ts',
   'npx vite examples/': 'test/browser/embed/examples.test.ts',
   'npx vitest run ': 'The files are tests.',
   'pip install "ray[llm]==': 'Needs Ray and a GPU.',
