@@ -5,15 +5,15 @@ import { type ChatEngine, engineHere } from '../../engine/engine';
 import { InvalidRequestError } from '../../errors';
 import '../../ui/server/consent';
 import { nextStep } from '../../ui/server/server_advice';
-import { readServer, type ServerChoice } from '../../ui/server/server_choice';
+import { consentOf, readServer, type ServerChoice, without } from '../../ui/server/server_choice';
 import '../../ui/server/server_line';
 import { ServerSession, type ServerState } from '../../ui/server/server_session';
-import { allow, isAllowed, withdraw } from '../../ui/server/server_store';
+import { allow, disallow, isAllowed } from '../../ui/server/server_store';
 import { useTongue } from '../../ui/server/tongue';
 import { isAlone, type Served, type ServedOptions, type ServerPart } from './server_part';
 
-/** The servers that a visitor of this page has allowed, where this browser keeps no consent. */
-const allowedHere = new Set<string>();
+/** What a visitor of this page has allowed, where this browser keeps no consent. */
+let allowedHere: readonly string[] = [];
 
 const REFUSED = 'Nothing is sent to the server without consent. The visitor can allow it in the chat.';
 
@@ -84,16 +84,16 @@ class ServedChat implements Served {
   private async consents(): Promise<boolean> {
     const { choice } = this;
     const { remembers } = this.options.asked;
-    if (allowedHere.has(choice.address) || (remembers && isAllowed(choice))) return true;
+    if (isAllowed(choice, allowedHere) || (remembers && isAllowed(choice))) return true;
     const mayAsk = await this.consent.ask(choice);
-    if (mayAsk) allowedHere.add(choice.address);
+    if (mayAsk) allowedHere = [...allowedHere, consentOf(choice)];
     if (mayAsk && remembers) allow(choice);
     return mayAsk;
   }
 
   private withdraw(): void {
-    allowedHere.delete(this.choice.address);
-    if (this.options.asked.remembers) withdraw(this.choice);
+    allowedHere = without(allowedHere, this.choice);
+    if (this.options.asked.remembers) disallow(this.choice);
     this.session.disconnect();
     if (this.isAlone) void this.connect(); // asks anew
   }

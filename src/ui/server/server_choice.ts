@@ -43,6 +43,24 @@ export function readServer({ server, model, rule }: Written): ServerChoice | nul
   return { address: readAddress(server), model: name, rule: parseRule(rule ?? '') ?? 'remote' };
 }
 
+/** A consent as a text: what may go, and where to. */
+export function consentOf({ address, rule }: ServerChoice): string {
+  return `${ruleText(rule)} ${address}`;
+}
+
+/** True for a consent by which as much may go to this server, or more. */
+export function covers(consent: string, choice: ServerChoice): boolean {
+  const [given, address] = consent.split(' ');
+  const least = (rule: ServerRule | null) => Object(rule).longerThan as number;
+  const isEnough = given === 'remote' || consent === consentOf(choice) || least(parseRule(given)) <= least(choice.rule);
+  return isEnough && address === choice.address;
+}
+
+/** The consents for other servers. */
+export function without(consents: readonly string[], { address }: ServerChoice): string[] {
+  return consents.filter((consent) => consent.split(' ').at(-1) !== address);
+}
+
 export function hostOf({ address }: Pick<ServerChoice, 'address'>): string {
   return new URL(address).host;
 }

@@ -2,7 +2,7 @@
 // values are checked when they are read.
 
 import { isJsonObject } from '../../shared/json_object';
-import { parseRule, readServer, ruleText, type ServerChoice } from './server_choice';
+import { consentOf, covers, parseRule, readServer, ruleText, type ServerChoice, without } from './server_choice';
 
 const LAST = 'vivace-server';
 const ALLOWED = 'vivace-server-consent';
@@ -33,20 +33,23 @@ export function writeLast({ address, model, rule }: ServerChoice, key: string): 
   write(LAST, { address, model, rule: ruleText(rule), ...(key && { key }) });
 }
 
-export function isAllowed({ address }: ServerChoice): boolean {
-  return allowed().includes(address);
+/** @param given consents as texts: those that this browser keeps */
+export function isAllowed(choice: ServerChoice, given: readonly string[] = allowed()): boolean {
+  return given.some((consent) => covers(consent, choice));
 }
 
-export function allow({ address }: ServerChoice): void {
-  write(ALLOWED, [...allowed().filter((other) => other !== address), address].slice(-MAX_ALLOWED));
+export function allow(choice: ServerChoice): void {
+  const consent = consentOf(choice);
+  write(ALLOWED, [...allowed().filter((other) => other !== consent), consent].slice(-MAX_ALLOWED));
+}
+
+export function disallow(choice: ServerChoice): void {
+  write(ALLOWED, without(allowed(), choice));
 }
 
 /** Takes the consent back, and forgets the key. */
 export function withdraw(choice: ServerChoice): void {
-  write(
-    ALLOWED,
-    allowed().filter((other) => other !== choice.address),
-  );
+  disallow(choice);
   if (readLast()?.choice.address === choice.address) writeLast(choice, '');
 }
 

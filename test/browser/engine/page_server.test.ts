@@ -345,6 +345,7 @@ test('until the model is loaded the server answers; its answer goes on, and a lo
   await page.getByTestId('server-rule').selectOption('longer');
   await page.getByTestId('server-tokens').fill('0');
   await page.getByTestId('connect').click();
+  await page.getByTestId('consent-allow').click(); // more goes there than was allowed
   await expect.poll(() => line(page).textContent()).toContain('Conversations of more than 0 tokens');
   await page.getByTestId('close-models').click();
   server.behavior = { words: ['a', 'b', 'c'], waitAfter: 2, cutAfter: 2 };

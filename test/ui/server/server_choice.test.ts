@@ -88,6 +88,28 @@ test('consent is for one address; taken back, the key goes too', () => {
   }
 });
 
+test('consent covers what the dialog said would go, and no more', () => {
+  const by = (rule: string) => ({ ...CHOICE, rule: parseRule(rule)! });
+  const rules = ['remote', 'remote-until-loaded', 'longer-than-9', 'longer-than-10', 'longer-than-100'];
+  const allowedAfter = (rule: string) => {
+    kept.clear();
+    allow(by(rule));
+    return rules.filter((asked) => isAllowed(by(asked)));
+  };
+  expect(allowedAfter('remote')).toEqual(rules);
+  expect(allowedAfter('remote-until-loaded')).toEqual(['remote-until-loaded']);
+  expect(allowedAfter('longer-than-10')).toEqual(['longer-than-10', 'longer-than-100']);
+  allow(by('remote-until-loaded'));
+  expect(rules.filter((rule) => isAllowed(by(rule)))).toEqual(rules.filter((rule) => !/^remote$|-9$/.test(rule)));
+  withdraw(by('remote'));
+  expect(kept.get('vivace-server-consent')).toBe('[]');
+  // Earlier versions kept addresses alone: nobody knows what those dialogs said.
+  kept.set('vivace-server-consent', JSON.stringify([CHOICE.address]));
+  expect(rules.filter((rule) => isAllowed(by(rule)))).toEqual([]);
+  withdraw(CHOICE);
+  expect(kept.get('vivace-server-consent')).toBe('[]');
+});
+
 test('each failure has a next step', () => {
   const step = (
     code: ConstructorParameters<typeof RemoteError>[0],
