@@ -91,6 +91,7 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
     return value !== undefined && value !== 'false';
   };
   const panel = flag('panel');
+  const remember = readName(data.remember, complaints);
   const settings = oneOf('settings', SETTINGS) ?? (panel ? 'all' : 'sampling');
   const options: EmbedOptions = {
     model: readModel(data, pageAddress, complaints) ?? new URL(DEFAULT_MODEL, scriptAddress).href,
@@ -109,10 +110,10 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
     figures: data.figures === undefined ? settings === 'all' : flag('figures'),
     examples: splitExamples(data.examples),
     thinking: oneOf('thinking', THINKING) ?? 'on',
-    remember: readName(data.remember, complaints),
+    remember,
     panel,
     worker: readAddress('worker', data.worker, pageAddress, complaints),
-    server: readEmbedServer((name) => data[datasetKey(name)], 'data-', data.remember !== undefined, complaints),
+    server: readEmbedServer((name) => data[datasetKey(name)], 'data-', remember !== null, complaints),
     share: flag('share') || undefined,
     open: flag('open'),
   };

@@ -157,6 +157,7 @@ test.each([
   ['../x', null, 1],
   ['x'.repeat(41), null, 1],
 ])('data-remember=%s keeps the conversation under %s', (remember, name, complaints) => {
-  const read = readEmbedOptions({ remember }, SCRIPT, PAGE);
+  const read = readEmbedOptions({ remember, server: 'https://far.example' }, SCRIPT, PAGE);
   expect([read.options.remember, read.complaints.length]).toEqual([name, complaints]);
+  expect(read.options.server?.remembers, 'the consent lasts as long').toBe(name !== null);
 });
