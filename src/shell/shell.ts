@@ -1,5 +1,6 @@
 // What the service worker does. Each build has a cache of its own, filled at once and checked by hash, so files of two
-// builds never meet: a page finds its scripts in the cache of its build for as long as it is open.
+// builds never meet: a page finds its scripts in the cache of its build for as long as it is open. An origin may have
+// several pages of ours, in folders of their own.
 
 export interface Build {
   name: string;
@@ -22,12 +23,12 @@ export class Shell {
   /** @param scope the address of the page's folder */
   constructor(
     private readonly build: Build,
-    scope: string,
+    private readonly scope: string,
     private readonly storage: CacheStorage,
     private readonly ask: typeof fetch,
   ) {
     const addressOf = (file: string) => new URL(file, scope).href;
-    this.cacheName = PREFIX + build.name;
+    this.cacheName = `${PREFIX}${build.name} ${scope}`;
     this.page = addressOf('');
     this.kept = new Set(Object.keys(build.files).map(addressOf));
     this.replaceable = new Set(build.replaceable.map(addressOf));
@@ -49,10 +50,11 @@ export class Shell {
     await Promise.all(found.map(([url, response]) => cache.put(url, response)));
   }
 
-  /** Removes the caches of other builds. Runs when no page of theirs is open. */
+  /** Removes the caches of other builds. Runs when no page of theirs is open. Older caches have no scope. */
   async clean(): Promise<void> {
     const names = await this.storage.keys();
-    const others = names.filter((name) => name.startsWith(PREFIX) && name !== this.cacheName);
+    const isOurs = (name: string) => name.startsWith(PREFIX) && [undefined, this.scope].includes(name.split(' ')[1]);
+    const others = names.filter((name) => isOurs(name) && name !== this.cacheName);
     await Promise.all(others.map((name) => this.storage.delete(name)));
   }
 

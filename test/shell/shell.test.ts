@@ -81,10 +81,20 @@ test('a build of which one file is missing is not kept', async () => {
   expect(Object.keys(kept)).toHaveLength(3);
 });
 
-test('the caches of other builds are removed, and no others', async () => {
-  const names = ['vivace-shell-a', 'vivace-shell-b', 'somebody-elses'];
+test('the caches of other builds of this page are removed, and no others', async () => {
+  const opened: string[] = [];
+  const open = async (name: string) => opened.push(name) && ({ put: async () => {} } as unknown as Cache);
+  const cacheOf = async (name: string, scope: string) => {
+    await new Shell({ ...BUILD, name }, scope, { ...storageWith({}), open } as CacheStorage, online()).install();
+    return opened.at(-1) ?? '';
+  };
+  const [before, now] = [await cacheOf('a', SCOPE), await cacheOf('b', SCOPE)];
+  // Another page of this origin, in a folder of its own, has the same build or an older one.
+  const others = [await cacheOf('a', 'https://example.com/other/'), await cacheOf('b', 'https://example.com/other/')];
+  const inside = await cacheOf('a', `${SCOPE}beta/`);
+  const names = [before, now, ...others, inside, 'vivace-shell-0a', 'somebody-elses'];
   await new Shell(BUILD, SCOPE, storageWith({}, names), online()).clean();
-  expect(names).toEqual(['vivace-shell-b', 'somebody-elses']);
+  expect(names).toEqual([now, ...others, inside, 'somebody-elses']);
 });
 
 test('a cache that the browser cannot open any more leaves the page to the network', async () => {
