@@ -63,6 +63,11 @@ export class AnswerRun {
     if (this.former && !this.hasFigures) settlePart(this.turn, this.former);
   }
 
+  /** True once the turn has ended. It may go on in another run. */
+  private get isOver(): boolean {
+    return this.isLeft || this.hasFigures;
+  }
+
   /** Ends the turn if it was stopped before the engine was asked, and returns whether it was. */
   endsUnasked(): boolean {
     if (this.abort.signal.aborted) this.end('abort');
@@ -133,10 +138,9 @@ export class AnswerRun {
         this.onEvent(event, isSeen);
         if (event.type === 'done') ended();
       }
-      if (!this.isLeft) this.end(signal.aborted ? 'abort' : turn.finishReason);
+      if (!this.isOver) this.end(signal.aborted ? 'abort' : turn.finishReason);
     } catch (error) {
-      if (this.isLeft) return; // the turn has ended, and may go on in another run
-      if (turn.state === 'done') return; // the answer is complete, and the engine tells its own loss
+      if (this.isOver) return; // the engine tells its own loss
       if (signal.aborted || isAbort(error)) return this.end('abort');
       this.fail(error, messages);
     }

@@ -766,3 +766,36 @@ test('an answer that was left and goes on is not ended by the late end of the en
   expect(session.isAnswering).toBe(true);
   expect(turn).toMatchObject({ state: 'streaming', finishReason: null, answer: 'One two' });
 });
+
+for (const [end, last] of [
+  ['end', () => Promise.resolve()],
+  ['failure', () => Promise.reject(new WorkerError('a test'))],
+] as const) {
+  test(`an answer that goes on before the GPU’s times of its first part have come outlasts the ${end} of that part`, async () => {
+    let asks = 0;
+    const { session } = setUp(async function* (_messages, signal) {
+      if (++asks === 1) {
+        yield token('One');
+        yield {
+          type: 'done',
+          text: '',
+          finishReason: 'length',
+          usage: {},
+          metrics: { tbtMs: {} },
+        } as unknown as EngineEvent;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        return await last();
+      }
+      yield token(' two');
+      await whenAborted(signal);
+    });
+    session.ask('Count');
+    await settle();
+    const [turn] = session.path;
+    expect(turn.state).toBe('done');
+    session.continueAnswer(turn);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(session.isAnswering).toBe(true);
+    expect(turn).toMatchObject({ state: 'streaming', finishReason: null, advice: null, answer: 'One two' });
+  });
+}
