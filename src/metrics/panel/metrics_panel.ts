@@ -89,6 +89,8 @@ export class VivaceMetrics extends WordedElement {
   private run = new RunRecord();
   /** The newest run with its `done`: the GPU's times belong to it, even if the next run has begun. */
   private timed: RunRecord | null = null;
+  /** The run that was kept at its end. The reader may have deleted it since. */
+  private ended: RunRecord | null = null;
   private past: readonly RunRecord[] = [];
   private runsOfModel = 0;
   private drawings = 0;
@@ -141,10 +143,8 @@ export class VivaceMetrics extends WordedElement {
    * run stays in the list.
    */
   loaded(): void {
-    this.run.isEnded = true;
-    this.keeper.keepSoon(this.run);
+    this.end();
     this.run = new RunRecord({ info: this.info, origin: { address: this.address } });
-    this.answering = false;
     this.ask(true);
   }
 
@@ -152,7 +152,8 @@ export class VivaceMetrics extends WordedElement {
   end(): void {
     this.run.isEnded = true;
     this.answering = false;
-    this.keeper.keepSoon(this.run);
+    if (this.ended !== this.run) this.keeper.keepSoon(this.run);
+    this.ended = this.run;
     this.ask(true);
   }
 

@@ -66,7 +66,7 @@ export const panelStyles = css`
   .tiles + .note { margin: 2px 0 0; min-height: 1lh; }
   .tiles > div { padding-inline-start: 10px; border-inline-start: 1px solid var(--line); }
   .tiles > div:first-child { padding-inline-start: 0; border: 0; }
-  .tiles dt { color: var(--muted); font-size: var(--small); }
+  .tiles dt { color: var(--muted); }
   .tiles dd small { font-size: var(--small); font-weight: 400; letter-spacing: 0; color: var(--muted); }
   .tiles dd { margin: 0; font-size: var(--reading); font-weight: 600; letter-spacing: -0.02em; white-space: nowrap; }
 
@@ -83,7 +83,7 @@ export const panelStyles = css`
   dl.grid dd { flex: none; margin: 0; max-width: 100%; text-align: end; white-space: nowrap; }
   dl.grid .wide dt { flex: none; }
   dl.grid .wide dd { flex: 0 1 auto; min-width: 0; white-space: normal; overflow-wrap: anywhere; }
-  .note { margin: 6px 0 0; color: var(--muted); font-size: var(--small); text-wrap: pretty; }
+  .note { margin: 6px 0 0; color: var(--muted); text-wrap: pretty; }
   ul { margin: 0; padding-inline-start: 16px; }
 
   .bar { display: flex; height: 6px; margin: 2px 0 8px; border-radius: 3px; overflow: hidden; background: var(--line); }
@@ -91,7 +91,7 @@ export const panelStyles = css`
   .bar i:nth-child(2) { opacity: 0.6; }
   .bar i:nth-child(3) { opacity: 0.3; }
 
-  .legend { padding: 0; margin: 0 0 6px; list-style: none; font-size: var(--small); }
+  .legend { padding: 0; margin: 0 0 6px; list-style: none; }
   .legend li { display: flex; align-items: baseline; gap: 6px; }
   .legend b { min-width: 2em; }
   .legend .what { flex: 1; min-width: 0; color: var(--muted); overflow-wrap: anywhere; }

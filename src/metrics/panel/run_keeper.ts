@@ -22,8 +22,7 @@ export class RunKeeper {
   readonly keepNow = (): void => {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const runs = [...this.waiting];
+    for (const run of this.waiting) this.keep(run);
     this.waiting.clear();
-    for (const run of runs) this.keep(run);
   };
 }
