@@ -2,6 +2,7 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { ContextOverflowError, GpuMemoryError, ModelFetchError, ModelFileError, VivaceError } from '../../src/errors';
+import { readRun } from '../../src/metrics/run/run_parse';
 import { RemoteError } from '../../src/remote/remote_error';
 import { checkFileSize } from '../../src/ui/conversation/conversation_file';
 import { ConversationFileError } from '../../src/ui/conversation/conversation_parse';
@@ -114,6 +115,25 @@ test('a folder of this machine is no unreachable server', async () => {
     /erreichbar/,
   );
 });
+
+test.each([
+  ['en', /newer version of Vivace\. Reload the page/],
+  ['de', /neueren Version\. Laden Sie die Seite neu/],
+  ['ja', /新しいバージョン.*再読み込み/],
+])('%s: a run of a newer version is told from what is no run', async (language, remedy) => {
+  await useLanguage(language, importTranslation);
+  expect(saidOf(() => readRun('{"format":"vivace-run","version":2}'))).toMatch(remedy);
+  expect(saidOf(() => readRun('{}'))).not.toMatch(remedy);
+});
+
+/** The sentence for what is thrown. */
+function saidOf(work: () => unknown): string {
+  try {
+    return `nothing: ${work()}`;
+  } catch (error) {
+    return sayError(error).text;
+  }
+}
 
 test('a warning has its own sentence, in English, too, where a person reads that better', async () => {
   const warning = { code: 'webgpu-unavailable', message: 'WebGPU cannot be used here: no, or the cpu backend.' };

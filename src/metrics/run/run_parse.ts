@@ -161,7 +161,8 @@ function parseRun(value: unknown): ReadRun {
   if (!isJsonObject(value) || value.format !== RUN_FORMAT)
     throw new RunFileError('This file is not a run that Vivace exported.');
   if (value.version !== RUN_VERSION) {
-    throw new RunFileError('This run comes from a newer version of Vivace. Reload the page to get that version.');
+    const message = 'This run comes from a newer version of Vivace. Reload the page to get that version.';
+    throw new RunFileError(message, 'conversation-version'); // its translation speaks of the file alone
   }
   const run = document(value, '');
   const { tokens, ids, text: whole } = run;
