@@ -78,6 +78,13 @@ test('texts that leave out the page have it in English', async () => {
   expect([pageWords(), words()]).toEqual([page, de.chat]);
 });
 
+test('German says Sie to the reader, never du', () => {
+  const familiar = /\b(du|dein\w*|dich|dir)\b|\b(beginne|hänge|lade|prüfe|versuche|wähle|warte) /i;
+  const { catalogue: _, ...page } = de.page; // its examples are what a reader may write
+  const all = textsOf({ ...ALL.de, page, errors: de.errors, reasons: de.reasons }).map(String);
+  expect(all.filter((text) => familiar.test(text))).toEqual([]);
+});
+
 /** Each text by its path, with the number of values that it takes. */
 function shapeOf(texts: unknown, path = ''): string[] {
   if (typeof texts === 'string') return [path];

@@ -163,7 +163,8 @@ export const page: PageWords = {
       `„${name}“ wurde weggelassen: Die Dateien einer Nachricht dürfen zusammen ${most} haben.`,
     unreadable: (name) => `„${name}“ konnte nicht gelesen werden.`,
     more: (letters) => `${letters.toLocaleString('de')} weitere Zeichen`,
-    noRoom: 'Diese Unterhaltung hat keinen Platz für weitere Dateien. Beginne eine neue und hänge sie dort an.',
+    noRoom:
+      'Diese Unterhaltung hat keinen Platz für weitere Dateien. Beginnen Sie eine neue und hängen Sie sie dort an.',
   },
   search: {
     label: 'Unterhaltungen durchsuchen',
@@ -177,7 +178,7 @@ export const page: PageWords = {
   },
   markdown: {
     system: 'Systemprompt',
-    question: 'Du',
+    question: 'Sie',
     answer: 'Assistent',
     answerBy: (model) => `Assistent (${model})`,
   },
