@@ -134,6 +134,14 @@ for (const route of [
   });
 }
 
+test('where no port is free, the error says which were tried and what to do', async () => {
+  const last = await serve({ mounts: {}, port: 65_535 }).catch(() => null); // null: somebody else has it
+  await expect(serve({ mounts: {}, port: 65_535, nextPort: true })).rejects.toThrow(
+    'The ports from 65535 to 65535 are taken: choose another one.',
+  );
+  await last?.close();
+});
+
 test('a taken port is passed over when asked to, else it is an error', async () => {
   const first = await serve({ mounts: {}, port: 39_517, nextPort: true });
   const second = await serve({ mounts: {}, port: first.port, nextPort: true });

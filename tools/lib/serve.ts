@@ -152,16 +152,21 @@ async function listenOnBoth(handle: Handler, port: number): Promise<[Server, ...
 }
 
 const PORTS_TO_TRY = 20;
+const LAST_PORT = 65_535;
 
 /** Starts a server. */
 export async function serve(options: ServeOptions): Promise<Served> {
   const handle = listener(options);
   const first = options.port ?? 0;
+  const last = Math.min(first + PORTS_TO_TRY, LAST_PORT);
   for (let port = first; ; port++) {
     try {
       return served(await listenOnBoth(handle, port));
     } catch (error) {
-      if (!isTaken(error) || !options.nextPort || port - first >= PORTS_TO_TRY) throw error;
+      if (!isTaken(error) || !options.nextPort) throw error;
+      if (port < last) continue;
+      const message = `The ports from ${first} to ${last} are taken: choose another one.`;
+      throw Object.assign(new Error(message), { code: 'EADDRINUSE' });
     }
   }
 }

@@ -21,15 +21,28 @@ export async function runTool<const F extends Flags>(
   });
 }
 
-/** Runs `main`. A UsageError becomes its message and `usage` on stderr, and exit code 2. */
+/**
+ * Runs `main`. A UsageError becomes its message and `usage` on stderr, and exit code 2. An error of the system or of a
+ * page, which the person can mend, becomes its message and ends the program with 1. So does a reader that leaves.
+ */
 export async function orUsage(usage: string, main: () => void | Promise<void>): Promise<void> {
+  process.stdout.on('error', () => process.exit(1)); // the reader of a pipe left
   try {
     await main();
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    console.error(`${error.message}\n${usage}`);
-    process.exitCode = 2;
+    if (error instanceof UsageError) {
+      console.error(`${error.message}\n${usage}`);
+      process.exitCode = 2;
+    } else if (isOfPerson(error)) {
+      console.error(error.message);
+      process.exit(1); // what is still open would keep the program alive
+    } else throw error;
   }
+}
+
+/** True for an error with a code of the system or of a page. Codes that begin with ERR_ are of mistakes in a program. */
+function isOfPerson(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && /^(?!ERR_)./.test(String(error.code));
 }
 
 /**
@@ -37,7 +50,6 @@ export async function orUsage(usage: string, main: () => void | Promise<void>): 
  * stderr, and exit code 1.
  */
 export async function orFailure(json: boolean, run: () => Promise<void>): Promise<void> {
-  process.stdout.on('error', () => process.exit(1)); // the reader of a pipe left
   try {
     await run();
   } catch (error) {
