@@ -46,6 +46,22 @@ describe('of a matvec', () => {
     }
   }
 
+  // The heads of small models: Gemma 3 270M, Qwen 2.5 0.5B, SmolLM2 135M.
+  test.each([
+    [262144, 640],
+    [151936, 896],
+    [49152, 576],
+  ])('have a default for %i rows of %i columns, on any GPU', (rows, cols) => {
+    for (const limits of [LARGE, SMALL]) {
+      for (const subgroup of [0, 4, 8, 32, 64]) {
+        for (const input of ['to_q8', 'f32'] as const) {
+          const { LANES, GROUP_ROWS, TURNS } = planMatvec(of(rows, cols, { input, finishRows: 32 }), limits, subgroup);
+          expect(GROUP_ROWS * TURNS).toBeLessThanOrEqual(2 * LANES);
+        }
+      }
+    }
+  });
+
   test('leave a large GPU enough workgroups, and it many to choose from', () => {
     for (const shape of SHAPES.slice(1, -1)) {
       const candidates = matvecCandidates(shape, LARGE, 32);

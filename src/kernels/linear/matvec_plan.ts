@@ -149,6 +149,7 @@ function defaults(
   while (WORKGROUP > MIN_WORKGROUP && workgroups(1) < few) WORKGROUP /= 2;
   const fits = ([groupRows, turns]: readonly [number, number]) =>
     groupRows <= SLOTS &&
+    groupRows * turns <= 2 * LANES && // no more pairs of rows than threads
     (turns === 1 || (hardware && (input !== 'f32' || (staged && groupRows === SLOTS)))) &&
     workgroups(groupRows * turns) >= (input === 'q8' ? ENOUGH_OF_Q8 : ENOUGH_WORKGROUPS);
   let [GROUP_ROWS, TURNS] = GROWTH.filter(fits).at(-1) ?? GROWTH[0];
