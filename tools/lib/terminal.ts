@@ -40,7 +40,7 @@ export async function orUsage(usage: string, main: () => void | Promise<void>): 
   }
 }
 
-/** True for an error with a code of the system or of a page. Codes that begin with ERR_ are of mistakes in a program. */
+/** True for an error with a code of the system or of a page. Codes with ERR_ are of mistakes in a program. */
 function isOfPerson(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && /^(?!ERR_)./.test(String(error.code));
 }
