@@ -35,6 +35,8 @@ export interface Trace {
 interface Weight {
   items: number;
   characters: number;
+  /** False for a value that may grow. */
+  isFixed: boolean;
 }
 
 /** Latest end of a rendering that begins now, in ms of performance.now(), for so many messages and characters. */
@@ -48,7 +50,7 @@ export class FueledInterpreter extends PythonInterpreter {
   private fuel = MAX_FUEL;
   private nextLook = MAX_FUEL - FUEL_PER_LOOK;
   private readonly looped = new WeakSet<object>(); // expressions that a loop iterates over
-  private readonly weights = new WeakMap<object, Weight>(); // of lists and mappings, which do not change; namespaces do
+  private readonly weights = new WeakMap<object, Weight>(); // of what does not change
 
   constructor(
     scope: Scope,
@@ -83,10 +85,12 @@ export class FueledInterpreter extends PythonInterpreter {
       }
       this.burn(Math.floor(length / CHARACTERS_PER_FUEL));
     } else if (value.value instanceof Map || Array.isArray(value.value)) {
-      const { items } = this.weigh(value, 0);
+      const { items, isFixed } = this.weigh(value, 0);
       const length = Array.isArray(value.value) ? value.value.length : value.value.size;
       this.burn(
-        node && this.looped.has(node) ? FUEL_PER_ROUND * length : Math.floor(Math.min(length, items) / ITEMS_PER_FUEL),
+        node && this.looped.has(node)
+          ? FUEL_PER_ROUND * length
+          : Math.floor((isFixed ? length : items) / ITEMS_PER_FUEL),
       );
     }
     return value;
@@ -104,23 +108,25 @@ export class FueledInterpreter extends PythonInterpreter {
   private weigh(value: Value, depth: number): Weight {
     const known = this.weights.get(value);
     if (known) return known;
-    const weight = { items: 1, characters: 0 };
+    // A namespace may get more later, and so may all that holds one.
+    const weight = { items: 1, characters: 0, isFixed: value.type !== 'NamespaceValue' };
     if (value.type === 'StringValue') weight.characters = (value.value as string).length;
     const inner = value.value;
     if (inner instanceof Map || Array.isArray(inner)) {
       if (depth > MAX_DEPTH)
         throw new ChatTemplateError(`The chat template nests values more than ${MAX_DEPTH} levels deep.`);
       for (const child of inner.values()) {
-        const { items, characters } = this.weigh(child as Value, depth + 1);
+        const { items, characters, isFixed } = this.weigh(child as Value, depth + 1);
         weight.items += items;
         weight.characters += characters;
+        weight.isFixed &&= isFixed;
         if (weight.items > MAX_ITEMS || weight.characters > 2 * MAX_OUTPUT) {
           throw new ChatTemplateError(
             `The chat template made a value of more than ${MAX_ITEMS} items or ${2 * MAX_OUTPUT} characters.`,
           );
         }
       }
-      if (value.type !== 'NamespaceValue') this.weights.set(value, weight);
+      if (weight.isFixed) this.weights.set(value, weight);
     }
     return weight;
   }

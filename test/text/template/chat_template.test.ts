@@ -101,6 +101,11 @@ const EXPENSIVE: [string, string][] = [
 ];
 
 const nested = (depth: number) => `{% set a = ['xx'] %}${'{% set a = [a, a] %}'.repeat(depth)}`;
+/** `l0` holds 2^n namespaces after its weight was known. */
+const knotted = (n: number) => {
+  const each = (make: (i: number) => string) => Array.from({ length: n }, (_, i) => make(i)).join('');
+  return `${each((i) => `{% set n${i} = namespace() %}{% set l${i} = [n${i}, n${i}] %}`)}${each((i) => `{% set n${i}.x = l${i + 1} %}`)}`;
+};
 const hostile: [string, string][] = [
   ['nested loops with a body', '{% for i in range(10000) %}{% for j in range(10000) %}x{% endfor %}{% endfor %}'],
   ['nested loops without a body', '{% for i in range(10000) %}{% for j in range(10000) %}{% endfor %}{% endfor %}'],
@@ -133,6 +138,8 @@ const hostile: [string, string][] = [
   ],
   ['a huge indentation', "{{ 'a\nb\nc' | indent(400000000) }}"],
   ['a huge JSON indentation', '{{ [[1],[2]] | tojson(indent=200000000) }}'],
+  ['lists that namespaces put into one another later', `${knotted(60)}{{ l0 | tojson }}`],
+  ['lists that namespaces put into one another later, printed', `${knotted(60)}{{ l0 }}`],
   ['a macro that calls itself', '{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}'],
   ['deep brackets', `{{ ${'('.repeat(50_000)}1${')'.repeat(50_000)} }}`],
   ['deep blocks', `${'{% if true %}'.repeat(20_000)}${'{% endif %}'.repeat(20_000)}`],
