@@ -3,11 +3,10 @@
 
 import { ChatTemplateError } from '../../errors';
 import { type Node, type Scope, toValue, type Value } from './jinja_values';
-import { PythonInterpreter } from './python';
+import { checkMost, MAX_OUTPUT, PythonInterpreter, type Weight } from './python';
 
 /** Evaluations per rendering. A ChatML conversation of 1,000 messages needs 15,000. */
 const MAX_FUEL = 200_000;
-export const MAX_OUTPUT = 4_000_000;
 const MAX_ITEMS = 100_000; // values inside one list or mapping, over all levels
 const MAX_DEPTH = 100;
 const CHARACTERS_PER_FUEL = 1_000;
@@ -31,14 +30,6 @@ export interface Trace {
   leave(entered: number, value: Value): Value;
 }
 
-/** The size of a value as if it were printed: nested values included, shared ones counted each time. */
-interface Weight {
-  items: number;
-  characters: number;
-  /** False for a value that may grow. */
-  isFixed: boolean;
-}
-
 /** Latest end of a rendering that begins now, in ms of performance.now(), for so many messages and characters. */
 export function templateDeadline(messages: number, characters: number): number {
   const more = MAX_MILLISECONDS_OF_MESSAGE * messages + characters / CHARACTERS_PER_MILLISECOND;
@@ -46,7 +37,6 @@ export function templateDeadline(messages: number, characters: number): number {
 }
 
 export class FueledInterpreter extends PythonInterpreter {
-  protected override readonly maxOutput = MAX_OUTPUT;
   private fuel = MAX_FUEL;
   private nextLook = MAX_FUEL - FUEL_PER_LOOK;
   private readonly looped = new WeakSet<object>(); // expressions that a loop iterates over
@@ -62,12 +52,11 @@ export class FueledInterpreter extends PythonInterpreter {
 
   override evaluate(node: Node, scope: Scope): Value {
     this.burn(1);
-    if (this.fuel < this.nextLook && performance.now() > this.deadline) {
-      throw new ChatTemplateError(
-        `The chat template did not end within its time of ${MAX_MILLISECONDS} milliseconds and some for each message.`,
-      );
+    if (this.fuel < this.nextLook) {
+      if (performance.now() > this.deadline)
+        throw endless(`${MAX_MILLISECONDS} milliseconds and some for each message`);
+      this.nextLook = this.fuel - FUEL_PER_LOOK;
     }
-    if (this.fuel < this.nextLook) this.nextLook = this.fuel - FUEL_PER_LOOK;
     if (node?.type === 'For') {
       const { iterable } = node as unknown as { iterable: { type: string; lhs?: object } };
       this.looped.add(iterable.type === 'SelectExpression' ? iterable.lhs! : iterable);
@@ -75,37 +64,26 @@ export class FueledInterpreter extends PythonInterpreter {
     const entered = this.trace?.enter() ?? 0;
     let own = super.evaluate(node, scope);
     if (own.type === 'UndefinedValue' && node && this.looped.has(node)) own = toValue([]); // as in Python
-    const value = this.trace ? this.trace.leave(entered, own) : own;
+    const value = this.trace?.leave(entered, own) ?? own;
     if (value.type === 'StringValue') {
       const { length } = value.value as string;
-      if (length > MAX_OUTPUT) {
-        throw new ChatTemplateError(
-          `The chat template made a text of ${length} characters; at most ${MAX_OUTPUT} are allowed.`,
-        );
-      }
+      checkMost(length, MAX_OUTPUT);
       this.burn(Math.floor(length / CHARACTERS_PER_FUEL));
     } else if (value.value instanceof Map || Array.isArray(value.value)) {
-      const { items, isFixed } = this.weigh(value, 0);
+      const { items, isFixed } = this.weigh(value);
       const length = Array.isArray(value.value) ? value.value.length : value.value.size;
-      this.burn(
-        node && this.looped.has(node)
-          ? FUEL_PER_ROUND * length
-          : Math.floor((isFixed ? length : items) / ITEMS_PER_FUEL),
-      );
+      const rounds = node && this.looped.has(node) ? FUEL_PER_ROUND * length : 0;
+      this.burn(rounds || Math.floor((isFixed ? length : items) / ITEMS_PER_FUEL));
     }
     return value;
   }
 
   private burn(amount: number): void {
     this.fuel -= amount;
-    if (this.fuel < 0) {
-      throw new ChatTemplateError(
-        `The chat template did not end within ${MAX_FUEL} steps. Use another template or fewer messages.`,
-      );
-    }
+    if (this.fuel < 0) throw endless(`${MAX_FUEL} steps`);
   }
 
-  private weigh(value: Value, depth: number): Weight {
+  protected override weigh(value: Value, depth = 0): Weight {
     const known = this.weights.get(value);
     if (known) return known;
     // A namespace may get more later, and so may all that holds one.
@@ -113,21 +91,23 @@ export class FueledInterpreter extends PythonInterpreter {
     if (value.type === 'StringValue') weight.characters = (value.value as string).length;
     const inner = value.value;
     if (inner instanceof Map || Array.isArray(inner)) {
-      if (depth > MAX_DEPTH)
-        throw new ChatTemplateError(`The chat template nests values more than ${MAX_DEPTH} levels deep.`);
+      checkMost(depth, MAX_DEPTH, 'levels of values');
       for (const child of inner.values()) {
         const { items, characters, isFixed } = this.weigh(child as Value, depth + 1);
         weight.items += items;
         weight.characters += characters;
         weight.isFixed &&= isFixed;
-        if (weight.items > MAX_ITEMS || weight.characters > 2 * MAX_OUTPUT) {
-          throw new ChatTemplateError(
-            `The chat template made a value of more than ${MAX_ITEMS} items or ${2 * MAX_OUTPUT} characters.`,
-          );
-        }
+        checkMost(weight.items, MAX_ITEMS, 'items in a value');
+        checkMost(weight.characters, 2 * MAX_OUTPUT);
       }
       if (weight.isFixed) this.weights.set(value, weight);
     }
     return weight;
   }
+}
+
+function endless(limit: string): ChatTemplateError {
+  return new ChatTemplateError(
+    `The chat template did not end within ${limit}. Use another template or fewer messages.`,
+  );
 }

@@ -3,7 +3,8 @@
 import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { ChatTemplateError } from '../../errors';
 import type { Tokenizer } from '../tokenizer';
-import { FueledInterpreter, MAX_OUTPUT, type Trace } from './fuel';
+import { FueledInterpreter, type Trace } from './fuel';
+import { checkMost } from './python';
 import { strftime } from './strftime';
 
 /** The tokens at the edges of a text. */
@@ -15,18 +16,10 @@ const MAX_RANGE = 10_000;
 
 /** Refuses a source that would take the parser too long. */
 function checkSource(source: string): void {
-  if (source.length > MAX_SOURCE) {
-    throw new ChatTemplateError(
-      `The chat template has ${source.length} characters; at most ${MAX_SOURCE} are allowed.`,
-    );
-  }
+  checkMost(source.length, MAX_SOURCE, 'characters');
   // The library's tokenizer takes quadratic time for a run of spaces.
   const spaces = source.split(/\S+/).reduce((longest, run) => Math.max(longest, run.length), 0);
-  if (spaces > MAX_SPACES) {
-    throw new ChatTemplateError(
-      `The chat template has ${spaces} spaces and line breaks in a row; at most ${MAX_SPACES} are allowed.`,
-    );
-  }
+  checkMost(spaces, MAX_SPACES, 'spaces and line breaks in a row');
 }
 
 /** Renders with these variables until the deadline, in ms of performance.now(). */
@@ -38,13 +31,10 @@ export function readProgram(source: string, tokens: Edges): Program {
   // The options of transformers.
   const program = guard(() => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })), 'cannot be read');
   return (variables, deadline, trace) =>
-    guard(() => {
-      const { value } = new FueledInterpreter(scopeOf(variables, tokens), deadline, trace).run(program);
-      if (typeof value !== 'string' || value.length > MAX_OUTPUT) {
-        throw new ChatTemplateError(`The chat template gave more than ${MAX_OUTPUT} characters.`);
-      }
-      return value;
-    }, 'failed');
+    guard(
+      () => String(new FueledInterpreter(scopeOf(variables, tokens), deadline, trace).run(program).value),
+      'failed',
+    );
 }
 
 /** The variables of a template, as transformers names them. */
@@ -78,9 +68,7 @@ const GLOBALS: Record<string, unknown> = {
       throw new ChatTemplateError('The chat template calls range() with something that is not a whole number.');
     }
     const length = Math.max(0, Math.ceil((Number(stop) - Number(start)) / Number(step)));
-    if (length > MAX_RANGE) {
-      throw new ChatTemplateError(`The chat template counts to ${length}; at most ${MAX_RANGE} is allowed.`);
-    }
+    checkMost(length, MAX_RANGE, 'numbers in a range');
     return Array.from({ length }, (_, i) => Number(start) + i * Number(step));
   },
   strftime_now: (format: unknown) => strftime(new Date(), String(format)),

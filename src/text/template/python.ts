@@ -17,12 +17,30 @@ const OF_TEXT = new Set(['capitalize', 'indent', 'lower', 'replace', 'string', '
 const OF_LIST = new Set(['count', 'first', 'join', 'last', 'length', 'list', 'reverse', 'sort', 'unique']);
 /** Filters that also treat None as an empty list. */
 const OF_ANY = new Set(['map', 'reject', 'rejectattr', 'select', 'selectattr']);
-const METHODS = new Set(['strip', 'lstrip', 'rstrip', 'format']);
+const METHODS = new Set(['strip', 'lstrip', 'rstrip', 'format', 'replace', 'split']);
+/** Filters that repeat a text of theirs for each part of a value. */
+const REPEATING = new Set(['indent', 'join', 'tojson']);
+
+/** Longest text that a template may produce. */
+export const MAX_OUTPUT = 4_000_000;
+/** Longest text that a step may make. What could be longer is refused before it takes hundreds of megabytes. */
+const MAX_MADE = 8 * MAX_OUTPUT;
+/** Most indents of a line of JSON, about. */
+const MAX_INDENTS = 100;
+/** The cost of a piece of a text that is split, in characters. */
+const PIECE_COST = 300;
+
+/** The size of a value as if it were printed: nested values included, shared ones counted each time. */
+export interface Weight {
+  items: number;
+  characters: number;
+  /** False for a value that may grow. */
+  isFixed: boolean;
+}
 
 export abstract class PythonInterpreter extends Interpreter {
   private hasIntegerKeys = false;
-  /** Longest text that a template may produce. */
-  protected abstract readonly maxOutput: number;
+  protected abstract weigh(value: Value): Weight;
 
   override evaluate(node: Node, scope: Scope): Value {
     const syntax = node as unknown as Syntax | undefined;
@@ -37,6 +55,10 @@ export abstract class PythonInterpreter extends Interpreter {
         return this.hasIntegerKeys ? this.binary(syntax, node, scope) : super.evaluate(node, scope);
       case 'FilterExpression':
         return this.filter(syntax, scope);
+      case 'FilterStatement': {
+        const operand = { type: 'Program', body: syntax.body };
+        return this.filter({ ...syntax, type: 'FilterExpression', operand }, scope);
+      }
       default:
         return super.evaluate(node, scope);
     }
@@ -124,30 +146,66 @@ export abstract class PythonInterpreter extends Interpreter {
       return (operand as unknown as { items(): Value }).items();
     }
     if (name === 'tojson' && this.hasIntegerKeys) operand = withTextKeys(operand);
-    return this.delegate(syntax, { operand: done(operand) }, scope);
+    if (name === 'replace' && operand.type === 'StringValue') this.giveMethod(operand, name);
+    const isSized = REPEATING.has(name) && filter.type === 'CallExpression';
+    const sized = isSized ? { filter: this.sized(name, operand, filter, scope) } : {};
+    return this.delegate(syntax, { operand: done(operand), ...sized }, scope);
+  }
+
+  /** The call of a filter with its arguments evaluated, none of which makes the text too long. */
+  private sized(name: string, operand: Value, filter: Syntax, scope: Scope): Syntax {
+    const { items, characters } = this.weigh(operand);
+    const parts = name === 'tojson' ? MAX_INDENTS * items : operand.type === 'StringValue' ? characters : items;
+    const args = (filter.args as Syntax[]).map((arg) => {
+      const isNamed = arg.type === 'KeywordArgumentExpression';
+      const value = this.evaluate((isNamed ? arg.value : arg) as Node, scope);
+      checkMost(parts * (typeof value.value === 'number' ? value.value : this.weigh(value).characters));
+      return isNamed ? { ...arg, value: done(value) } : done(value);
+    });
+    return { ...filter, args };
   }
 
   private giveMethod(text: Value, name: string): void {
     const self = text.value as string;
-    const plain = (text as unknown as { builtins: Map<string, Method> }).builtins.get(name);
+    const plain = methodsOf(text).get(name)!;
+    if (OURS.has(plain)) return;
     setMethod(text, name, (args, scope) => {
-      if (name === 'format') return toValue(format(self, args, this.maxOutput));
+      if (name === 'format') return toValue(format(self, args));
+      if (name === 'replace' || name === 'split') checkPieces(self, args);
       // The characters to remove, which the library ignores.
-      if (args[0]?.type !== 'StringValue') return plain!.value(args, scope);
-      return toValue(strip(self, args[0].value as string, name !== 'rstrip', name !== 'lstrip'));
+      else if (args[0]?.type === 'StringValue')
+        return toValue(strip(self, args[0].value as string, name !== 'rstrip', name !== 'lstrip'));
+      return plain.value(args, scope);
     });
   }
 }
 
+/** @throws ChatTemplateError for more than `most` */
+export function checkMost(n: number, most = MAX_MADE, what = 'characters in a text'): void {
+  if (n > most) throw new ChatTemplateError(`The chat template has ${n} ${what}; at most ${most} are allowed.`);
+}
+
+/** Refuses a text in too many pieces, or with too much between them. */
+function checkPieces(text: string, args: Value[]): void {
+  const [old, by] = args.map(({ value }) => value as unknown);
+  const each = typeof by === 'string' ? by.length : PIECE_COST;
+  if (text.length * each < MAX_OUTPUT) return; // counting takes time
+  checkMost(each * text.split(typeof old === 'string' ? old : /\s+/).length);
+}
+
+const OURS = new WeakSet<Value>();
+
+function methodsOf(value: Value): Map<string, Method> {
+  return (value as unknown as { builtins: Map<string, Method> }).builtins;
+}
+
 function setMethod(value: Value, name: string, run: Method['value']): void {
-  const { builtins } = value as unknown as { builtins: Map<string, Value> };
-  builtins.set(
-    name,
-    alike(
-      toValue(() => null),
-      run,
-    ),
-  );
+  const method = alike(
+    toValue(() => null),
+    run,
+  ) as Method;
+  OURS.add(method);
+  methodsOf(value).set(name, method);
 }
 
 /** A text by characters, as Python counts, instead of UTF-16 units. */
@@ -177,7 +235,7 @@ function strip(text: string, unwantedCharacters: string, left: boolean, right: b
 /**
  * `'{} {0} {name} {{'.format(...)`. Format specifications and attributes, as in `{:>8}` and `{a.b}`, are not supported.
  */
-function format(text: string, args: readonly Value[], longest: number): string {
+function format(text: string, args: readonly Value[]): string {
   const named =
     args.at(-1)?.type === 'KeywordArgumentsValue' ? (args.at(-1)!.value as unknown as Map<string, Value>) : null;
   let next = 0;
@@ -206,9 +264,7 @@ function format(text: string, args: readonly Value[], longest: number): string {
             : 'False'
           : value.toString();
     length += shown.length;
-    if (length > longest) {
-      throw new ChatTemplateError(`The chat template formats a text of more than ${longest} characters.`);
-    }
+    checkMost(length, MAX_OUTPUT);
     return shown;
   });
 }

@@ -106,6 +106,24 @@ const knotted = (n: number) => {
   const each = (make: (i: number) => string) => Array.from({ length: n }, (_, i) => make(i)).join('');
   return `${each((i) => `{% set n${i} = namespace() %}{% set l${i} = [n${i}, n${i}] %}`)}${each((i) => `{% set n${i}.x = l${i + 1} %}`)}`;
 };
+const grown = (text: string) =>
+  `{% set ns = namespace(x='${text}') %}{% for i in range(20) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}`;
+const GROWN = grown('ab');
+/** Each becomes a text of hundreds of megabytes before the next is begun. */
+const LISTS = `[${'range(99), '.repeat(20)}1]`;
+/** Steps whose text would take hundreds of megabytes before its length is known. */
+const LONG: [string, string][] = [
+  ['a huge separator of JSON', `${GROWN}{{ ${LISTS} | tojson(separators=[ns.x, ns.x]) }}`],
+  ['a large JSON indentation of a mapping', `${GROWN}{{ ${LISTS} | tojson(**{'indent': 3000000}) }}`],
+  ['a large JSON indentation of many lists', `{{ ${LISTS} | tojson(indent=3000000) }}`],
+  ['many lines indented far', `${grown('a\\\\n')}{{ ns.x | indent(width=100) }}`],
+  ['many lines of a block indented far', `{% filter indent(30000) %}${'a\n'.repeat(999)}{% endfilter %}`],
+  ['a long text between many items', `${GROWN}{{ range(100) | join(ns.x) }}`],
+  ['a letter replaced by a long text', `${GROWN}{{ 'aaaaaaaaaaaaaaaaaaaaaaaa' | replace('a', ns.x) }}`],
+  ['nothing replaced by a text', `${GROWN}{{ ns.x.replace('', 'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyy') }}`],
+  ['a text split into too many pieces', `${GROWN}{{ ns.x.split('b') | length }}`],
+  ['a text split into too many words', `${grown('a ')}{{ ns.x.split() | length }}`],
+];
 const hostile: [string, string][] = [
   ['nested loops with a body', '{% for i in range(10000) %}{% for j in range(10000) %}x{% endfor %}{% endfor %}'],
   ['nested loops without a body', '{% for i in range(10000) %}{% for j in range(10000) %}{% endfor %}{% endfor %}'],
@@ -138,6 +156,7 @@ const hostile: [string, string][] = [
   ],
   ['a huge indentation', "{{ 'a\nb\nc' | indent(400000000) }}"],
   ['a huge JSON indentation', '{{ [[1],[2]] | tojson(indent=200000000) }}'],
+  ...LONG,
   ['lists that namespaces put into one another later', `${knotted(60)}{{ l0 | tojson }}`],
   ['lists that namespaces put into one another later, printed', `${knotted(60)}{{ l0 }}`],
   ['a macro that calls itself', '{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}'],
@@ -165,6 +184,11 @@ test.each(hostile)('ends in a typed error: %s', (_, source) => {
   );
   const { user, system } = process.cpuUsage(start);
   expect((user + system) / 1000).toBeLessThan(10_000);
+});
+
+test.each(LONG)('is refused before it is made: %s', (_, source) => {
+  const run = () => createChatTemplate(source, NO_TOKENS).render({ messages: HELLO }, { addGenerationPrompt: true });
+  expect(run).toThrow(/; at most 32000000 are allowed|Unknown node type/);
 });
 
 test.each([
