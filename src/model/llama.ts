@@ -13,7 +13,6 @@ import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import type { Automaton } from '../grammar/automaton';
 import { createEmbed } from '../kernels/elementwise/embed';
-import { createPool } from '../kernels/elementwise/pool';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import type { StepTest } from '../kernels/step/step';
 import type { StepLaunch } from '../kernels/step/step_plan';
@@ -71,7 +70,6 @@ interface LlamaParts {
   sources: Omit<LinearSources, 'tuned'>;
   step: DecodeStep;
   embed: Operation;
-  pool: Operation;
   /** The config without padding. */
   unpadded: ModelConfig;
   sampler: Sampler;
@@ -80,6 +78,8 @@ interface LlamaParts {
 
 export class Llama {
   private readonly lists = new Map<readonly Layer[] | FusedLayers, Map<string, CommandList>>();
+  /** Made by the first text whose vector is asked for. */
+  private pool: Operation | null = null;
 
   private constructor(
     private readonly parts: LlamaParts,
@@ -89,7 +89,7 @@ export class Llama {
 
   /** One pass over the newest nTokens, whose ids lie in `tokens`. A fused step runs all layers of one token. */
   private forward(list: CommandList, nTokens: number, end: PassEnd, layers: readonly Layer[] | FusedLayers): void {
-    const { embed, sampler, pool } = this.parts;
+    const { embed, sampler } = this.parts;
     embed.record(list, nTokens); // x = E[token]
     if ('record' in layers)
       layers.record(list); // the same operations in one dispatch
@@ -104,7 +104,7 @@ export class Llama {
     }
     if (end === 'none') return;
     if (end === 'hidden') {
-      pool.record(list, nTokens); // pooled = n(x), of the last token or the sum of all
+      this.pool?.record(list, nTokens); // pooled = n(x), of the last token or the sum of all
       return;
     }
     this.layers.head.record(list, nTokens); // logits = Wh n(x), of the last token
@@ -142,19 +142,15 @@ export class Llama {
     const attentionShape = shapeOf(config, options);
     const matrices = gpu.can.matrices ? await matrixPasses(gpu, activations, options.matricesFrom) : null;
     const sources = { gpu, config, attentionShape, buffers, kvCache, weights, activations, matrices } as const;
-    const { pooling } = config.embedding;
-    const [layers, embed, pool, step] = await Promise.all([
+    const [layers, embed, step] = await Promise.all([
       Layers.create({ ...sources, tuned }, { forced: options.attention, profile: options.profile }),
       createEmbed(gpu, { vocabSize, hiddenSize, parts: weights.embedding.parts, scale }),
-      createPool(gpu, { cols: hiddenSize, normEps: config.rmsNormEps, pooling }),
       createDecodeStep(sources, options),
     ]);
     const sampler = await Sampler.create(gpu, vocabSize, buffers, step.fused?.words ?? buffers.status);
     const groups = embed.bind(weights.embedding, buffers.tokens, buffers.x);
     const bound: Operation = { record: (list, nTokens) => embed.record(list, groups, nTokens) };
-    const poolGroup = pool.bind(buffers.x, weights.head.params, buffers.pooled);
-    const pooled: Operation = { record: (list, nTokens) => pool.record(list, poolGroup, nTokens) };
-    return new Llama({ sources, step, embed: bound, pool: pooled, unpadded, sampler, options }, layers, tuned);
+    return new Llama({ sources, step, embed: bound, unpadded, sampler, options }, layers, tuned);
   }
 
   /** Writes the angles of every position. The factors of a GGUF are among the weights. */
@@ -204,6 +200,15 @@ export class Llama {
     const { sampler, sources } = this.parts;
     const { LogProbabilities } = await arrived(import('./log_probabilities'));
     sampler.logProbabilities ??= await LogProbabilities.create(sources.gpu, sources.config.vocabSize, sources.buffers);
+  }
+
+  /**
+   * Makes passes with the end `hidden`. Between requests only.
+   * @throws GpuProgramError
+   */
+  async poolVectors(): Promise<void> {
+    const { createPooling } = await arrived(import('./pooling'));
+    this.pool ??= await createPooling(this.parts.sources);
   }
 
   /** Sets where the document stands before the token at a position, with no step in flight. */

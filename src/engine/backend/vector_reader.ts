@@ -16,8 +16,9 @@ export class VectorReader {
     private readonly readback: WordReadback,
   ) {}
 
-  /** @throws GpuMemoryError */
+  /** @throws GpuMemoryError, GpuProgramError */
   static async create(gpu: Gpu, llama: Llama): Promise<VectorReader> {
+    await llama.poolVectors();
     const { size } = llama.pooled;
     const make = () => new WordReadback(gpu, VECTORS_IN_FLIGHT, size);
     return new VectorReader(gpu, llama, await gpu.guardMemory('The readback of vectors', make));
