@@ -2,9 +2,6 @@
 // from storage. A server on this machine makes the model's bytes on request; Chromium keeps them, and each round is a
 // new browser with the same profile, because Chromium keeps a page from the GPU for two minutes after a second crash.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
 import { askPage, blankPage } from './lib/blank_page';
 import { ensureBuilt } from './lib/bundle/dist';
@@ -13,6 +10,7 @@ import { ensureChromium } from './lib/ensure.mjs';
 import { PAGE_MOUNTS } from './lib/generate_in_page';
 import { serve } from './lib/serve';
 import { syntheticModel } from './lib/synthetic_model';
+import { inTemporaryFolder } from './lib/temporary_folder';
 import { runTool } from './lib/terminal';
 import type { CrashRequest, OutlivedCrash } from './page/outlive_crash';
 
@@ -32,6 +30,7 @@ async function measure(profile: string, url: string, request: CrashRequest): Pro
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: ensureChromium(),
     headless: true,
+    handleSIGINT: false, // the folder's end is the browser's, too
     args: chromiumFlags(process.env, true),
   });
   try {
@@ -65,10 +64,9 @@ await runTool('npm run crash-cost --', FLAGS, async (flags) => {
   const { gb = 2.5, quantize = 'q4', prompt = 512, tokens = 512, rounds = 3 } = flags;
   const model = syntheticModel(gb * 1e9, PREFIX);
   const server = await serve({ mounts: PAGE_MOUNTS, handlers: { ...model.handlers, '/': blankPage('/tools.js') } });
-  const profile = await mkdtemp(path.join(tmpdir(), 'vivace-crash-'));
   const crashAfter = Math.ceil(tokens / 2);
   const load = { backend: 'webgpu', quantize, contextLength: prompt + tokens } as const;
-  try {
+  const run = async (profile: string) => {
     // The first browser loads from the server and keeps the model; its figures do not count.
     await measure(profile, server.url, { model: PREFIX, load, prompt, tokens: 1, crashAfter: 2 });
     const measured: OutlivedCrash[] = [];
@@ -78,8 +76,10 @@ await runTool('npm run crash-cost --', FLAGS, async (flags) => {
     }
     if (flags.json) console.log(JSON.stringify({ bytes: model.bytes, quantize, prompt, tokens, measured }));
     else console.log(`${(model.bytes / 1e9).toFixed(2)} GB, ${quantize}, on ${measured[0]?.adapter ?? 'the CPU'}`);
+  };
+  try {
+    await inTemporaryFolder('vivace-crash-', run);
   } finally {
     await server.close();
-    await rm(profile, { recursive: true, force: true });
   }
 });

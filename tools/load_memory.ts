@@ -4,9 +4,6 @@
 // watches copies what is fetched. The heap counts script objects and array buffers together, in the page and in the
 // worker; resident memory also counts a software GPU's weights.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
 import { type BareAnswers, bareAnswers } from './lib/bare_browser';
 import { askPage, blankPage } from './lib/blank_page';
@@ -18,6 +15,7 @@ import { PAGE_MOUNTS } from './lib/generate_in_page';
 import { type HeapPeak, type Peaks, watchMemory } from './lib/memory_watch';
 import { type Handler, type Served, serve } from './lib/serve';
 import { syntheticModel } from './lib/synthetic_model';
+import { inTemporaryFolder } from './lib/temporary_folder';
 import { runTool } from './lib/terminal';
 import type { LoadRequest, TimedLoad } from './page/time_load';
 
@@ -104,6 +102,7 @@ async function watchLoads({ server, request, backend, times }: Loads): Promise<P
     const context = await chromium.launchPersistentContext(profile, {
       executablePath: ensureChromium(),
       headless: true,
+      handleSIGINT: false, // the folder's end is the browser's, too
       args: chromiumFlags(process.env, backend === 'webgpu'),
     });
     try {
@@ -117,14 +116,7 @@ async function watchLoads({ server, request, backend, times }: Loads): Promise<P
 }
 
 /** A profile on disk: without one, Chromium keeps files in its own memory. */
-async function inProfile<T>(work: (profile: string) => Promise<T>): Promise<T> {
-  const profile = await mkdtemp(path.join(tmpdir(), 'vivace-load-'));
-  try {
-    return await work(profile);
-  } finally {
-    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
+const inProfile = <T>(work: (profile: string) => Promise<T>) => inTemporaryFolder('vivace-load-', work);
 
 async function measure(flags: Values<typeof FLAGS>) {
   const prefix = flags.hub ? `/${REPOSITORY}/resolve/${COMMIT}/` : '/model/';

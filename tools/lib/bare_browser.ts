@@ -1,7 +1,7 @@
 // A page in a browser that nothing watches: a debugging protocol copies every byte that a page fetches, which doubles
 // the time of a download. The page comes with its request, and sends its answer to the server it came from.
 
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { asciiJson } from '../page/ascii_json';
 import { RunError } from './blank_page';
 import { chromiumFlags } from './chromium';
@@ -19,6 +19,13 @@ export interface BareAnswers {
    * @throws RunError for a failure that the script reports, or where the browser ends without an answer
    */
   ask<Answer>(siteUrl: string, profile: string, webgpu: boolean, request: unknown): Promise<Answer>;
+}
+
+/** Ends a browser with all its processes, at once. */
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {} // it is gone
 }
 
 /** The page of `script`, a module that calls `answerTerminal`, for browsers that nothing watches. */
@@ -48,7 +55,10 @@ await fetch('/bare-answer', { method: 'POST', body: await vivaceRun(${literal}) 
     async ask<Answer>(siteUrl: string, profile: string, webgpu: boolean, request: unknown): Promise<Answer> {
       asked = request;
       const flags = ['--headless', `--user-data-dir=${profile}`, ...chromiumFlags(process.env, webgpu)];
-      const browser = spawn(ensureChromium(), [...flags, new URL('bare', siteUrl).href], { stdio: 'ignore' });
+      const address = new URL('bare', siteUrl).href;
+      const browser = spawn(ensureChromium(), [...flags, address], { stdio: 'ignore', detached: true });
+      const kill = () => killGroup(browser);
+      process.on('exit', kill);
       const gone = new Promise<void>((resolve) => browser.once('exit', () => resolve()));
       try {
         const text = await new Promise<string>((resolve, reject) => {
@@ -64,6 +74,7 @@ await fetch('/bare-answer', { method: 'POST', body: await vivaceRun(${literal}) 
       } finally {
         browser.kill();
         await gone;
+        process.off('exit', kill);
       }
     },
   };

@@ -2,7 +2,8 @@
 
 import { type Flags, readFlags, UsageError, usageOf, type Values } from './flags';
 
-const INTERRUPTED = 130;
+/** The exit code after Ctrl-C. */
+export const INTERRUPTED = 130;
 
 /**
  * Runs `main` with the flags of the command line. `--help` prints the usage; a command line that cannot be understood
