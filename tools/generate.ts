@@ -9,7 +9,7 @@ import { readConversation, readToolList } from './lib/conversation_files';
 import { type GenerateFlags, generateUsage, readGenerateFlags, toRequest } from './lib/generate_flags';
 import { generateInPage, type TypedRequest } from './lib/generate_in_page';
 import { table } from './lib/report';
-import { orFailure, orUsage, rewriteLine, stopOnInterrupt } from './lib/terminal';
+import { harmless, orFailure, orUsage, rewriteLine, stopOnInterrupt } from './lib/terminal';
 import type { Piece } from './lib/transcript';
 
 function showProgress({ stage, loadedBytes, totalBytes }: LoadProgress): void {
@@ -21,8 +21,11 @@ function showProgress({ stage, loadedBytes, totalBytes }: LoadProgress): void {
 function show(pieces: readonly Piece[]): void {
   const dim = (text: string) => (process.stderr.isTTY ? `\x1b[2m${text}\x1b[22m` : text);
   for (const [channel, text] of pieces) {
-    if (channel === 'answer') process.stdout.write(text);
-    else process.stderr.write(channel === 'thinking' ? dim(text) : text);
+    if (channel === 'answer') process.stdout.write(harmless(text, process.stdout));
+    else {
+      const shown = harmless(text, process.stderr);
+      process.stderr.write(channel === 'thinking' ? dim(shown) : shown);
+    }
   }
 }
 
@@ -44,7 +47,7 @@ async function answer(flags: GenerateFlags): Promise<void> {
   const request = withFiles(flags);
   await ensureBuilt();
   const runs = await generateInPage(request, listener, stopOnInterrupt);
-  if (!flags.json) console.log(`\n\n${runs.map(table).join('\n\n')}`);
+  if (!flags.json) console.log(harmless(`\n\n${runs.map(table).join('\n\n')}`, process.stdout));
   else {
     const reports = runs.map(({ report }) => report);
     console.log(JSON.stringify(reports.length === 1 ? reports[0] : { choices: reports }));

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { UsageError } from '../../tools/lib/flags';
-import { orUsage } from '../../tools/lib/terminal';
+import { harmless, orUsage } from '../../tools/lib/terminal';
 
 const listeners = process.stdout.listeners('error');
 let exit: ReturnType<typeof vi.spyOn>;
@@ -40,4 +40,10 @@ test('a command line that cannot be understood is told with the usage', async ()
   await orUsage('Usage: x', () => Promise.reject(new UsageError('--x is no flag.')));
   expect(said.mock.calls).toEqual([['--x is no flag.\nUsage: x']]);
   expect([process.exitCode, exit.mock.calls.length]).toEqual([2, 0]);
+});
+
+test('a terminal gets no control characters of a model, and a file all of them', () => {
+  const text = 'a\tb\n\x1b]0;title\x07\x9b2Jé';
+  expect(harmless(text, { isTTY: true })).toBe('a\tb\n\ufffd]0;title\ufffd\ufffd2Jé');
+  expect(harmless(text, {})).toBe(text);
 });

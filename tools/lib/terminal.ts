@@ -57,7 +57,7 @@ export async function orFailure(json: boolean, run: () => Promise<void>): Promis
     const message = error instanceof Error ? error.message : String(error);
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'internal';
     if (json) console.log(JSON.stringify({ error: { code, message } }));
-    else console.error(message);
+    else console.error(harmless(message, process.stderr));
     process.exitCode ||= 1; // stays 130 after Ctrl-C
   }
 }
@@ -69,6 +69,14 @@ export function stopOnInterrupt(stop: () => void): void {
     stop();
     process.once('SIGINT', () => process.exit(INTERRUPTED));
   });
+}
+
+/** Control characters but line breaks and tabs. */
+const CONTROLS = /[^\P{Cc}\n\t]/gu;
+
+/** Text of a model or of its file for a stream. A terminal would obey control characters: it gets U+FFFD instead. */
+export function harmless(text: string, { isTTY }: { isTTY?: boolean }): string {
+  return isTTY ? text.replace(CONTROLS, '\ufffd') : text;
 }
 
 /** Shows a line that rewrites itself, on a terminal only. An empty line removes it. */
