@@ -43,6 +43,9 @@ test('a press of the button measures, and the card can be sent to somebody', asy
   const report = JSON.parse(await readFile(await (await downloading).path(), 'utf8'));
   expect(report).toMatchObject({ format: 'vivace-bench', name: 'quick', times: 3, tokens: 32 });
   expect(report.samples).toHaveLength(3);
+  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined })); // as without https
+  await page.getByTestId('copy-link').click();
+  await expect.poll(() => textOf(card.getByRole('status')), SOON).toBe('The browser did not allow copying.');
   await card.getByRole('button', { name: 'Close' }).click();
   await expect.poll(() => card.count()).toBe(0);
   expect(errors).toEqual([]);
