@@ -35,6 +35,10 @@ test("messages in the engine's form and in OpenAI's are the same", () => {
   expect(readConversation(file(wire))).toEqual(OWN);
 });
 
+test('a byte order mark is no part of a file', () => {
+  expect(readConversation(file(`\ufeff${JSON.stringify(OWN)}`))).toEqual(OWN);
+});
+
 test("tools in the engine's form and in OpenAI's are the same", () => {
   const tool = { name: 'weather', description: 'Of a city.', parameters: { type: 'object' } };
   expect(readToolList(file([tool]))).toEqual([tool]);

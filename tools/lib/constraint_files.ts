@@ -1,9 +1,9 @@
 // The constraint that the flags of `generate` name, from its file.
 
-import { readFileSync } from 'node:fs';
 import { ConstraintError } from '../../src/errors';
 import { type Constraint, compileConstraint } from '../../src/grammar/constraint';
 import { RunError } from './blank_page';
+import { readFlagFile } from './flag_file';
 import type { GenerateFlags } from './generate_flags';
 
 /**
@@ -24,15 +24,6 @@ export function readConstraint(flags: GenerateFlags): Constraint | undefined {
 function askedFor(flags: GenerateFlags): Constraint | undefined {
   const { 'json-object': isObject, 'json-schema': schema, grammar } = flags;
   if (isObject) return { kind: 'json_object' };
-  if (schema !== undefined) return { kind: 'json_schema', schema: read('--json-schema', schema, JSON.parse) };
-  if (grammar !== undefined) return { kind: 'grammar', source: read('--grammar', grammar, String) };
-}
-
-function read<Value>(flag: string, file: string, parse: (text: string) => Value): Value {
-  try {
-    return parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new RunError({ code: 'invalid-request', message: `${flag} ${file}: ${why}` });
-  }
+  if (schema !== undefined) return { kind: 'json_schema', schema: readFlagFile('--json-schema', schema, JSON.parse) };
+  if (grammar !== undefined) return { kind: 'grammar', source: readFlagFile('--grammar', grammar, String) };
 }

@@ -1,27 +1,18 @@
 // Conversations and lists of tools from JSON files, in the engine's form or in OpenAI's.
 
-import { readFileSync } from 'node:fs';
 import { messages as checkMessages, tools as checkTools, readMessage } from '../../src/api/openai/messages';
 import { readFunction } from '../../src/api/openai/request';
 import type { WireFunction, WireMessage } from '../../src/api/openai/wire_types';
 import type { ChatMessage, Tool } from '../../src/engine/protocol';
-import { RunError } from './blank_page';
+import { readFlagFile } from './flag_file';
 
 /** @throws RunError for a file that is missing or no JSON list of objects */
 function readList(file: string, flag: string): object[] {
-  const refuse = (why: string): never => {
-    throw new RunError({ code: 'invalid-request', message: `${flag} ${file}: ${why}` });
-  };
-  let json: unknown;
-  try {
-    json = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    refuse(error instanceof Error ? error.message : String(error));
-  }
-  if (!Array.isArray(json) || !json.every((item) => typeof item === 'object' && item !== null)) {
-    refuse('must hold a JSON list of objects.');
-  }
-  return json as object[];
+  return readFlagFile(flag, file, (text) => {
+    const json: unknown = JSON.parse(text);
+    if (Array.isArray(json) && json.every((item) => typeof item === 'object' && item !== null)) return json;
+    throw new Error('must hold a JSON list of objects.');
+  });
 }
 
 /** The messages of a file. Those in the engine's form go to the engine as they are, which checks them. */
