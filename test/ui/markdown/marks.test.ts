@@ -81,6 +81,10 @@ for (const tex of [
   '\\includegraphics{https://a.b/c.png}',
   '\\url{https://a.b}',
   'a'.repeat(5000),
+  ...['\\equilibriumRight{', '\\equilibriumLeft[x]{', '\\cancelto{x}{'].map((open) => open.repeat(7) + '}'.repeat(7)),
+  `\\cancelto{${'\\cancelto{'.repeat(6)}x${'}{x}'.repeat(6)}}{x}`,
+  `${'\\ce{A <=>>[\\ce{'.repeat(7)}x${'}]}'.repeat(7)}`,
+  `${'\\ce{A <<=>[\\ce{'.repeat(7)}x${'}]}'.repeat(7)}`,
 ]) {
   test(`the source is shown of ${tex.slice(0, 40)}`, () => {
     expect(math.readMath(tex, true)).toBeNull();
@@ -88,6 +92,10 @@ for (const tex of [
     if (box) expect(box.children.map((child) => [child.tag, child.attributes.size])).toEqual([['code', 0]]);
   });
 }
+
+test('a few arrows of chemistry are set', () => {
+  expect(math.readMath('\\ce{A <=>> B <<=> C}\\cancelto{0}{x}', true)).not.toBeNull();
+});
 
 test('sizes and styles are bounded, and nothing can name an element or fetch', () => {
   const texts = [
