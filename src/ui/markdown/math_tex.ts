@@ -22,9 +22,14 @@ const MAX_SIZE: [number, number] = [20, 200];
 /** Definitions could multiply a short text without end, and answers do not need them. */
 const DEFINES =
   /\\(?:def|gdef|edef|xdef|newcommand|renewcommand|providecommand|let|futurelet|global|long|csname|char)(?![a-zA-Z])/;
-/** What the library builds two or three times for each use: within one another the time would double with each. */
-const REPEATED = /\\(?:cancelto|equilibrium)|<=>>|<<=>/g;
-const MAX_REPEATED = 6;
+/** Commands that the library reads or builds several times: within one another their time doubles with each. */
+const OF_ONE = '(?:ce|pu|equilibrium(?:Left|Right)|(?:math)?llap)(?![a-zA-Z])';
+const OF_TWO = 'cancelto(?![a-zA-Z])';
+const REPEATED = new RegExp(`\\\\(?:${OF_ONE}|${OF_TWO})`, 'g');
+const MAX_REPEATED = 4;
+/** An argument that holds no such command. */
+const PLAIN = `\\{(?:[^{}$%\\\\]|\\\\(?!${OF_ONE}|${OF_TWO})[a-zA-Z]|\\{[^{}$%\\\\]*\\})*\\}`;
+const LEAF = new RegExp(`\\\\(?:${OF_ONE}|${OF_TWO}${PLAIN})${PLAIN}`, 'g');
 
 const ELEMENTS = new Set(
   'math mrow mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd mpadded mphantom mstyle menclose'.split(
@@ -57,7 +62,7 @@ interface Made {
 /** The formula as MathML, or null for a text that is no formula, or one that would be too large. */
 export function readMath(tex: string, isDisplay: boolean): MathNode | null {
   if (tex.length > MAX_LETTERS || DEFINES.test(tex) || tooDeep(tex)) return null;
-  if ((tex.match(REPEATED)?.length ?? 0) > MAX_REPEATED) return null;
+  if ((tex.replace(LEAF, '').match(REPEATED)?.length ?? 0) > MAX_REPEATED) return null;
   try {
     const made: Made = temml.__renderToMathMLTree(tex, {
       displayMode: isDisplay,

@@ -67,6 +67,12 @@ test('a formula is MathML, and its source is what is copied', () => {
   expect(set!.descendants().map(({ tag }) => tag)).toEqual(['mfrac', 'mn', 'mn']);
 });
 
+/** Six commands within one another. */
+function within(open: string): string {
+  const close = [...open.replace(/{x}|\[x]/, '')].map((letter) => ({ '{': '}', '[': ']', $: '$' })[letter] ?? '');
+  return `${open.repeat(6)}x${close.reverse().join('').repeat(6)}`;
+}
+
 for (const tex of [
   '\\frac{1}{',
   '\\nonsense',
@@ -81,10 +87,16 @@ for (const tex of [
   '\\includegraphics{https://a.b/c.png}',
   '\\url{https://a.b}',
   'a'.repeat(5000),
-  ...['\\equilibriumRight{', '\\equilibriumLeft[x]{', '\\cancelto{x}{'].map((open) => open.repeat(7) + '}'.repeat(7)),
-  `\\cancelto{${'\\cancelto{'.repeat(6)}x${'}{x}'.repeat(6)}}{x}`,
-  `${'\\ce{A <=>>[\\ce{'.repeat(7)}x${'}]}'.repeat(7)}`,
-  `${'\\ce{A <<=>[\\ce{'.repeat(7)}x${'}]}'.repeat(7)}`,
+  ...[
+    '\\equilibriumRight{',
+    '\\equilibriumLeft[x]{',
+    '\\cancelto{x}{',
+    '\\cancelto{x}\\sqrt{',
+    '\\mathllap{',
+    '\\llap{\\rlap{',
+    '\\ce{A <=>>[\\ce{',
+    '\\ce{^{$',
+  ].map(within),
 ]) {
   test(`the source is shown of ${tex.slice(0, 40)}`, () => {
     expect(math.readMath(tex, true)).toBeNull();
@@ -93,8 +105,9 @@ for (const tex of [
   });
 }
 
-test('a few arrows of chemistry are set', () => {
-  expect(math.readMath('\\ce{A <=>> B <<=> C}\\cancelto{0}{x}', true)).not.toBeNull();
+test('commands beside one another are set, however many', () => {
+  for (const tex of ['\\ce{A <=>> B <<=> C ->[\\Delta] ^{2}_{1}D}', '\\cancelto{0}{x^{2}}', '\\mathllap{x}'])
+    expect(math.readMath(`${tex} `.repeat(8), true), tex).not.toBeNull();
 });
 
 test('sizes and styles are bounded, and nothing can name an element or fetch', () => {
