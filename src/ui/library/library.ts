@@ -360,10 +360,11 @@ class VivaceLibrary extends WordedElement implements RowActions {
   }
 
   private async undo(conversation: Conversation, wasCurrent: boolean): Promise<void> {
+    const { current } = this;
     this.dismiss();
     this.keeper.remember(conversation.id);
     await this.store.add(conversation);
-    if (wasCurrent) this.show(conversation);
+    if (wasCurrent && current === this.current) this.show(conversation); // not over what was begun meanwhile
     await this.refresh();
     await this.focusRow(conversation.id);
   }
@@ -396,10 +397,11 @@ class VivaceLibrary extends WordedElement implements RowActions {
   };
 
   private async undoAll(removed: readonly Conversation[], shown: Conversation | undefined): Promise<void> {
+    const { current } = this;
     this.dismiss();
     for (const { id } of removed) this.keeper.remember(id);
     await this.store.addAll(removed);
-    if (shown) this.show(shown);
+    if (shown && current === this.current) this.show(shown);
     await this.refresh();
   }
 

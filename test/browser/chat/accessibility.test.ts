@@ -195,6 +195,7 @@ test('the list of conversations: found words, the menu, what was deleted', async
   await page.getByTestId('library-undo').waitFor();
   expect(await findings(page)).toEqual([]);
   await page.getByTestId('library-undo').click();
+  await expect.poll(() => answers(page).count()).toBe(1);
 });
 
 test('the panel over the whole window', async () => {

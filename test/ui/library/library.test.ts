@@ -20,6 +20,7 @@ interface Inner {
   finder: LibrarySearch;
   renderRoot: object;
   exportAll(): Promise<void>;
+  deleteAll(): Promise<void>;
   onKey(event: object): void;
 }
 
@@ -182,6 +183,30 @@ test('a conversation that was opened during a deletion stays in view', async () 
   await deleting;
   expect(said).toEqual([pageWords().library.deleted('')]);
   expect(fresh).not.toHaveBeenCalled();
+});
+
+test.each(['delete', 'deleteAll'] as const)('an undo of %s takes no place of what was begun meanwhile', async (act) => {
+  const { conversation } = asking('1');
+  await inner.store.save(conversation);
+  library.summaries = await inner.store.list();
+  const shown = vi.fn();
+  library.addEventListener('vivace-open-conversation', shown);
+  let undo = () => {};
+  vi.spyOn(inner.note, 'say').mockImplementation((_text, _isError, undoing) => {
+    undo = undoing ?? undo;
+  });
+  const back = vi.spyOn(inner.store, act === 'delete' ? 'add' : 'addAll');
+  for (const next of ['fresh', 'another']) {
+    library.current = conversation.id;
+    await (act === 'delete' ? library.delete(conversation.id) : inner.deleteAll());
+    library.current = 'fresh'; // the page shows an empty one
+    undo();
+    library.current = next;
+    await back.mock.results.at(-1)?.value;
+    await vi.waitFor(async () => expect(await inner.store.load(conversation.id)).not.toBeNull());
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(shown).toHaveBeenCalledOnce();
+  }
 });
 
 test('a key that is held deletes one conversation', async () => {
