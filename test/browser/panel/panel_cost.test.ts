@@ -89,8 +89,9 @@ test('a token draws nothing when it is recorded, and a burst of tokens is drawn 
   await feed(page, { gaps: Array(100).fill(2) }); // creates the canvas
   await expect.poll(() => page.getByTestId('metrics').getAttribute('data-points')).toBe('100');
   await page.evaluate(countWork);
-  await page.clock.install(); // frames and timers of the page come when the test runs its clock
-  await page.clock.pauseAt(Date.now() + MOST_WAIT_MS);
+  // Frames and timers of the page come when the test runs its clock. An hour is later than any machine gets here.
+  await page.clock.install({ time: '2026-01-01T10:00:00Z' });
+  await page.clock.pauseAt('2026-01-01T11:00:00Z');
   await page.evaluate(() => document.querySelector('vivace-metrics')!.reset());
   await record(page, 0); // a new run has a new chart
   await page.clock.runFor(MOST_WAIT_MS);
