@@ -53,18 +53,18 @@ fn emit(work: Work, h: u32, d: u32, o: Heads, l: Heads) {
 }
 
 fn complete(keys: ptr<function, Keys>, values: ptr<function, Values>, span: Span, start: u32, lane: u32) {
-  if (start + lane / KEY_LANES == step.position) {
+  if (start + lane / KEY_LANES == place_of(wg)) {
     for (var i = 0u; i < CELLS_EACH; i++) { (*keys).cells[i] = fresh_oct(0u, min(i * KEY_LANES + lane % KEY_LANES, CELLS - 1u)); }
   }
   for (var i = 0u; i < V_KEYS; i++) {
-    if (start + i * SLICES + lane / V_LANES == step.position) {
+    if (start + i * SLICES + lane / V_LANES == place_of(wg)) {
       for (var e = 0u; e < OCTS_EACH; e++) { (*values)[i * OCTS_EACH + e] = fresh_oct(1u, min(e * V_LANES + lane % V_LANES, OCTS - 1u)); }
     }
   }
 }
 
 fn span_of(layer: u32) -> Span {
-  let first = layer * LAYER_OCTS + kv_head_of() * CONTEXT * OCTS;
+  let first = layer * LAYER_OCTS + head_row() * OCTS;
   return Span(split_begin(wg), split_end(wg), split_newest(wg), first, first, 0u);
 }
 
@@ -81,7 +81,7 @@ fn attend(group: u32, layer: u32, tag: u32) {
   let span = span_of(layer);
   take_turned(layer, tag);
   if (has_own_key(group)) {
-    let at = span.oct + step.position * OCTS + lid;
+    let at = span.oct + place_of(group) * OCTS + lid;
     if (lid < OCTS) {
       k_cache[at] = fresh_oct(0u, lid);
       v_cache[at] = fresh_oct(1u, lid);

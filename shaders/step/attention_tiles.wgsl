@@ -40,7 +40,7 @@ fn weigh_tile() {
 var<private> first_k: LaneOcts;    // of the first tile
 var<private> first_v: LaneOcts;
 
-fn cache_at(layer: u32) -> u32 { return layer * LAYER_OCTS + kv_head_of() * CONTEXT * OCTS; }
+fn cache_at(layer: u32) -> u32 { return layer * LAYER_OCTS + head_row() * OCTS; }
 
 // Issues the loads of the first tile.
 fn load_tile(layer: u32) {
@@ -61,7 +61,7 @@ fn attend(group: u32, layer: u32, tag: u32) {
   if (lid < GROUP) { state[lid] = vec3(M_START, 0.0, 0.0); }
   take_turned(layer, tag);
   if (has_own_key(group) && lid < 2u * OCTS) {
-    let at = first + step.position * OCTS + lid % OCTS;
+    let at = first + place_of(group) * OCTS + lid % OCTS;
     if (lid < OCTS) { k_cache[at] = fresh_oct(0u, lid); } else { v_cache[at] = fresh_oct(1u, lid - OCTS); }
     store_scales(first);
   }
@@ -70,7 +70,7 @@ fn attend(group: u32, layer: u32, tag: u32) {
   let head = quad / (DIM / 4u);
   var o = vec4(0.0);
   for (var start = begin; start < end; start += TILE) {
-    if (start + key == step.position) {
+    if (start + key == place_of(group)) {
       k = fresh_octs(0u);
       v = fresh_octs(1u);
     }

@@ -7,7 +7,7 @@
 // before it publishes the next one. A word that is read early has the epoch before, since a region is written once an
 // epoch. A wait ends after a number of polls; who gives up sets STATUS, the others see it and stop waiting, and the
 // steps behind return at once.
-// Constants: THREADS, SUBGROUP (lanes of the smallest subgroup).
+// Constants: THREADS, SUBGROUP (lanes of the smallest subgroup), ROWS (most tokens of a step).
 const STATUS = 0u;    // not 0: a workgroup gave up
 const EPOCH = 1u;     // the epoch of the next dispatch's first layer
 const SPINS = 2u;     // polls of a wait, about
@@ -27,6 +27,9 @@ fn from24(payload: u32) -> f32 { return bitcast<f32>(payload << 8u); }
 
 // A NaN becomes an infinity, which no max of floats loses: NaNs of either sign lie above its bits.
 fn without_nan(x: f32) -> f32 { return bitcast<f32>(min(u32(min(bitcast<i32>(x), 0x7f800000)), 0xff800000u)); }
+
+// Tokens of the step.
+fn n_rows() -> u32 { return select(step.n_tokens, 1u, ROWS == 1u); }
 
 fn poll(i: u32) -> u32 { return atomicLoad(&words[i]); }
 

@@ -1,17 +1,19 @@
-// The splits of attention, added up: each workgroup takes OWN_A blocks of 16 values of a head, and publishes them in
-// signed bytes. Constants: SPLITS, OWN_A, Q_SIZE. Libraries: online_softmax. src/kernels/step writes take_parts.
+// The splits of attention, added up: each workgroup takes OWN_A blocks of 16 values of each token, and publishes them
+// in signed bytes. Constants: SPLITS, OWN_A, Q_SIZE. Libraries: online_softmax. src/kernels/step writes take_parts.
 const SPLIT_WORDS = 18u;    // 16 values of o, m and l
-const MERGED_WORDS = OWN_A * SPLITS * SPLIT_WORDS;
+const TOKEN_WORDS = OWN_A * SPLITS * SPLIT_WORDS;
+const MERGED_WORDS = ROWS * TOKEN_WORDS;
 
 var<workgroup> merged: array<f32, MERGED_WORDS>;
 
 // The word of value i of take_parts.
 fn part_word(i: u32) -> u32 {
-  let block = min(wg * OWN_A + i / (SPLITS * SPLIT_WORDS), Q_SIZE / 16u - 1u);
+  let token = min(i / TOKEN_WORDS, n_rows() - 1u);
+  let block = min(wg * OWN_A + i % TOKEN_WORDS / (SPLITS * SPLIT_WORDS), Q_SIZE / 16u - 1u);
   let split = i / SPLIT_WORDS % SPLITS;
   let e = i % SPLIT_WORDS;
   let head = block * 16u / DIM;
-  let part = PARTS_AT + (head / GROUP * SPLITS + split) * PART_WORDS;
+  let part = PARTS_AT + (token * TOKEN_GROUPS + head / GROUP * SPLITS + split) * PART_WORDS;
   return part + select(GROUP * DIM + 2u * (head % GROUP) + e - 16u, head % GROUP * DIM + block * 16u % DIM + e, e < 16u);
 }
 
@@ -20,7 +22,7 @@ fn put_part(i: u32, payload: u32) { merged[i] = from24(payload); }
 fn merge(tag: u32) {
   take_parts(tag);
   workgroupBarrier();
-  for (var i = lid; i < OWN_A * 16u; i += THREADS) {
+  for (var i = lid; i < ROWS * OWN_A * 16u; i += THREADS) {
     let first_value = i / 16u * SPLITS * SPLIT_WORDS;
     var m = M_START;
     for (var s = 0u; s < SPLITS; s++) { m = max(m, merged[first_value + s * SPLIT_WORDS + 16u]); }

@@ -1,5 +1,6 @@
 // All layers of a decode step in one dispatch (Hazy Research 2025, "No bubbles"): x, the embedding of a token, to x
-// after the last layer. The workgroups share the rows of each product, and hand over activations in words:
+// after the last layer; or of the tokens of up to ROWS conversations, so that each weight is read once for all. The
+// workgroups share the rows of each product, and hand over activations in words, those of a token behind one another:
 //   qkv      rows of q, k, v = W n(x) + b             reads X, leaves QKV
 //   attend   a split of the keys                      reads QKV, leaves PARTS
 //   merge    the splits                               reads PARTS, leaves A
@@ -36,9 +37,9 @@ const ENDS = 128u;    // the next dispatch begins another range or another token
 @group(0) @binding(2) var<storage, read> params: array<f32>;             // (layers, LAYER_PARAMS)
 @group(0) @binding(3) var<storage, read> rope: array<vec2<f32>>;         // (CONTEXT, DIM / 2): cos, sin
 @group(0) @binding(4) var<storage, read_write> words: array<atomic<u32>>;
-@group(0) @binding(5) var<storage, read_write> k_cache: array<KvOct>;    // (layers, N_KV_HEADS, CONTEXT, octs)
-@group(0) @binding(6) var<storage, read_write> v_cache: array<KvOct>;    // (layers, N_KV_HEADS, CONTEXT, octs)
-@group(0) @binding(7) var<storage, read_write> residual: array<f32>;     // (HIDDEN)
+@group(0) @binding(5) var<storage, read_write> k_cache: array<KvOct>;    // (layers, slots, N_KV_HEADS, CONTEXT, octs)
+@group(0) @binding(6) var<storage, read_write> v_cache: array<KvOct>;    // the same
+@group(0) @binding(7) var<storage, read_write> residual: array<f32>;     // (tokens, HIDDEN)
 @group(0) @binding(8) var<uniform> bound: Range;
 
 // Norm weights of attention and MLP, of q and k where QK_NORM, biases of q, k and v where BIAS.
@@ -49,25 +50,30 @@ var<private> layer_params: u32;    // first of this layer
 var<private> row_tag: u32;
 var<workgroup> is_dead: u32;
 
-fn emit_qkv(i: u32, row: u32, sum: f32) {
-  var y = rstd * sum;
+// What becomes of a sum: that of a token and its i-th value of this workgroup, which is `row` of the matrix.
+fn emit_qkv(token: u32, i: u32, row: u32, sum: f32) {
+  var y = rstd_of(token) * sum;
   if (BIAS) { y += params[layer_params + 2u * HIDDEN + QK_PARAMS + row]; }
-  publish(QKV_AT + row, float24(y), row_tag);
+  publish(QKV_AT + token * N_ROWS + row, float24(y), row_tag);
 }
 
 // x += sum; y_own is x times the next norm's weight, which begins at layer_params + `norm`.
-fn add_to_x(i: u32, row: u32, sum: f32, norm: u32) {
+fn add_to_x(token: u32, own: u32, row: u32, sum: f32, norm: u32) {
+  let i = token * OWN_HIDDEN + own;
   let x = x_own[i] + RESIDUAL_SCALE * sum;
   x_own[i] = x;
   y_own[i] = without_nan(x * params[layer_params + norm + row]);
 }
 
-fn emit_o(i: u32, row: u32, sum: f32) { add_to_x(i, row, sum, HIDDEN); }
+fn emit_o(token: u32, i: u32, row: u32, sum: f32) { add_to_x(token, i, row, sum, HIDDEN); }
 
-fn emit_gate_up(i: u32, gate: f32, up: f32) { y_own[i] = without_nan(activation(rstd * gate) * (rstd * up)); }
+fn emit_gate_up(token: u32, i: u32, gate: f32, up: f32) {
+  let rstd = rstd_of(token);
+  y_own[token * OWN_H + i] = without_nan(activation(rstd * gate) * (rstd * up));
+}
 
 // Past the last layer of the range the weight of its own norm stands in: nobody reads these words.
-fn emit_down(i: u32, row: u32, sum: f32) { add_to_x(i, row, sum, next_norm); }
+fn emit_down(token: u32, i: u32, row: u32, sum: f32) { add_to_x(token, i, row, sum, next_norm); }
 
 var<private> next_norm: u32;
 
@@ -77,9 +83,9 @@ fn publish_hidden(region: u32, tag: u32) {
 
 // Takes over the rows of x, and y_own for the first layer.
 fn load_rows() {
-  for (var i = lid; i < OWN_HIDDEN; i += THREADS) {
-    let row = min(wg * OWN_HIDDEN + i, HIDDEN - 1u);
-    let x = residual[row];
+  for (var i = lid; i < n_rows() * OWN_HIDDEN; i += THREADS) {
+    let row = min(wg * OWN_HIDDEN + i % OWN_HIDDEN, HIDDEN - 1u);
+    let x = residual[i / OWN_HIDDEN * HIDDEN + row];
     x_own[i] = x;
     y_own[i] = without_nan(x * params[row]);
   }
@@ -118,9 +124,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
       publish_hidden(X_AT, (tag + 1u) & 255u);
     }
   }
-  for (var i = lid; i < OWN_HIDDEN; i += THREADS) {
-    let row = wg * OWN_HIDDEN + i;
-    if (row < HIDDEN) { residual[row] = x_own[i]; }
+  for (var i = lid; i < n_rows() * OWN_HIDDEN; i += THREADS) {
+    let row = wg * OWN_HIDDEN + i % OWN_HIDDEN;
+    if (row < HIDDEN) { residual[i / OWN_HIDDEN * HIDDEN + row] = x_own[i]; }
   }
   // Every workgroup has read the epoch: it has published words that this one has waited for.
   if (wg == 0u && index == 0u && (phases & ENDS) != 0u) { atomicStore(&words[EPOCH], epoch + bound.n_layers + 1u); }

@@ -24,8 +24,7 @@ fn kept_p(p: f32, j: u32) -> f32 { return p * tile_scales[j]; }
 
 // The row of a key among the scales, for key_scale and value_scale. `first` is the first oct of its layer and head.
 fn scale_row(first: u32, key: u32) -> u32 {
-  let head_row = kv_head_of() * CONTEXT;
-  return 2u * (first - head_row * OCTS) + head_row + key;
+  return 2u * (first - head_row() * OCTS) + head_row() + key;
 }
 
 fn load_keys(first: u32, key: u32) -> LaneOcts {
@@ -51,7 +50,7 @@ fn fresh_octs(kind: u32) -> LaneOcts {
 
 // The scales of the step's key and value. `first` is the first oct of its layer and head.
 fn store_scales(first: u32) {
-  let row = scale_row(first, step.position);
+  let row = scale_row(first, place_of(wg));
   if (lid == 0u) { k_cache[kv_scales() + row / 2u][row % 2u] = fresh_scales[0]; }
   if (lid == OCTS) { v_cache[kv_scales() + row / 2u][row % 2u] = fresh_scales[1]; }
 }

@@ -1,59 +1,83 @@
 // Activations in blocks of 16 signed bytes. In words: 6 of three bytes, d as a float24, and the sum of squares of the
 // values before the norm weight, as a float24. d is rounded up, so that no byte passes 127. Where a value is infinite,
-// so is d, and all products with it are infinite or NaN. In workgroup memory word j of block b lies at
-// [j * stride + b / 2][b % 2], so that a block of 32 columns is 7 reads.
-// Constants: X_WORDS (pairs of x_words), MOST_OWN (values that a workgroup publishes at a time), ZERO_BELOW.
+// so is d, and all products with it are infinite or NaN. In workgroup memory a token has a plane for each word of a
+// block, 7 or, with the squares, 8. Word j of block b lies at [(token * planes + j) * stride + b / 2][b % 2], so that a
+// block of 32 columns is 7 reads. For several tokens the bytes are put together once for all rows: a block is 5 reads.
+// Constants: X_WORDS (pairs of x_words), MOST_OWN (values of a token that a workgroup publishes at a time), ZERO_BELOW.
 struct X { low: vec4<u32>, high: vec4<u32>, d: vec2<f32> }
 
 var<workgroup> x_words: array<vec2<u32>, X_WORDS>;
-var<workgroup> y_own: array<f32, MOST_OWN>;      // values to publish, none of them NaN
-var<workgroup> x_own: array<f32, OWN_HIDDEN>;    // the rows of the residual stream that this workgroup owns
-var<workgroup> square_parts: array<f32, THREADS / SUBGROUP>;
-var<private> square: f32;
-var<private> rstd: f32;
+// Of each token: values to publish, none of them NaN; the rows of the residual stream that this workgroup owns; and the
+// sum of squares of x.
+var<workgroup> y_own: array<f32, ROWS * MOST_OWN>;
+var<workgroup> x_own: array<f32, ROWS * OWN_HIDDEN>;
+var<workgroup> squares: array<f32, ROWS>;
 
-fn put_block_word(i: u32, payload: u32, stride: u32) {
+// Word i of a token's.
+fn put_block_word(token: u32, i: u32, payload: u32, stride: u32, planes: u32) {
   let j = i & 7u;
-  if (j == 7u) {
-    square += from24(payload);
-  } else {
-    x_words[j * stride + (i >> 4u)][(i >> 3u) & 1u] = payload;
-  }
+  if (j < planes) { x_words[(token * planes + j) * stride + (i >> 4u)][(i >> 3u) & 1u] = payload; }
 }
 
 fn bytes_of(a: u32, b: u32, c: u32, d: u32, e: u32, f: u32) -> vec4<u32> {
   return vec4(a | (b << 24u), (b >> 8u) | (c << 16u), (c >> 16u) | (d << 8u), e | (f << 24u));
 }
 
-fn load_x(block: u32, stride: u32) -> X {
-  let a = x_words[block];
-  let b = x_words[stride + block];
-  let c = x_words[2u * stride + block];
-  let d = x_words[3u * stride + block];
-  let e = x_words[4u * stride + block];
-  let f = x_words[5u * stride + block];
-  let scales = x_words[6u * stride + block];
+// Puts the bytes of n_blocks blocks of 32 of each token together, four to a word: in the first four planes, elements 0
+// to 15 beside elements 16 to 31.
+fn pack_x(n_blocks: u32, stride: u32, planes: u32) {
+  for (var i = lid; i < ROWS * n_blocks; i += THREADS) {
+    let at = i / n_blocks * planes * stride + i % n_blocks;
+    let x = load_words(at, stride);
+    for (var j = 0u; j < 4u; j++) { x_words[at + j * stride] = vec2(x.low[j], x.high[j]); }
+  }
+  workgroupBarrier();
+}
+
+// `at`: the block, and the entries of the tokens in front.
+fn load_x(at: u32, stride: u32) -> X {
+  if (ROWS == 1u) { return load_words(at, stride); }
+  let a = x_words[at];
+  let b = x_words[stride + at];
+  let c = x_words[2u * stride + at];
+  let d = x_words[3u * stride + at];
+  let scales = x_words[6u * stride + at];
+  return X(vec4(a.x, b.x, c.x, d.x), vec4(a.y, b.y, c.y, d.y), bitcast<vec2<f32>>(scales << vec2(8u)));
+}
+
+fn load_words(at: u32, stride: u32) -> X {
+  let a = x_words[at];
+  let b = x_words[stride + at];
+  let c = x_words[2u * stride + at];
+  let d = x_words[3u * stride + at];
+  let e = x_words[4u * stride + at];
+  let f = x_words[5u * stride + at];
+  let scales = x_words[6u * stride + at];
   return X(bytes_of(a.x, b.x, c.x, d.x, e.x, f.x), bytes_of(a.y, b.y, c.y, d.y, e.y, f.y), bitcast<vec2<f32>>(scales << vec2(8u)));
 }
 
-fn put_squares() {
-  let sum = add_lanes(square, SUBGROUP);
-  if (lid % SUBGROUP == 0u) { square_parts[lid / SUBGROUP] = sum; }
-  square = 0.0;
+// Adds up the squares of so many blocks that are in workgroup memory, to those before unless they are the first.
+// SUBGROUP threads take a token.
+fn add_squares(n_blocks: u32, stride: u32, is_first: bool) {
+  for (var token = lid / SUBGROUP; token < ROWS; token += THREADS / SUBGROUP) {
+    let plane = (token * 8u + 7u) * stride;
+    var sum = 0.0;
+    for (var b = lid % SUBGROUP; b < n_blocks; b += SUBGROUP) { sum += from24(x_words[plane + b / 2u][b % 2u]); }
+    sum = add_lanes(sum, SUBGROUP);
+    if (lid % SUBGROUP == 0u) { squares[token] = sum + select(squares[token], 0.0, is_first); }
+  }
 }
 
-// 1 / sqrt(mean(x^2) + EPS), behind a barrier after put_squares.
-fn find_rstd() {
-  var sum = 0.0;
-  for (var i = 0u; i < THREADS / SUBGROUP; i++) { sum += square_parts[i]; }
-  rstd = inverseSqrt(sum / f32(HIDDEN) + EPS);
-}
+// 1 / sqrt(mean(x^2) + EPS), behind a barrier after add_squares.
+fn rstd_of(token: u32) -> f32 { return inverseSqrt(squares[token] / f32(HIDDEN) + EPS); }
 
-// Publishes y_own in blocks from `first_block` on, and the sums of squares of x_own where SQUARES.
-fn publish_blocks(region: u32, first_block: u32, n_values: u32, n_blocks: u32, squares: bool, tag: u32) {
+// Publishes n_values of y_own of each token in blocks from `first_block` on; of_x: with the sums of squares of x_own.
+fn publish_blocks(region: u32, first_block: u32, n_values: u32, n_blocks: u32, of_x: bool, tag: u32) {
   workgroupBarrier();
-  for (var i = lid; i < n_values / 2u; i += THREADS) {
-    let block = first_block + i / 8u;
+  for (var i = lid; i < n_rows() * n_values / 2u; i += THREADS) {
+    let token = select(i / (n_values / 2u), 0u, ROWS == 1u);
+    let word = i - token * (n_values / 2u);
+    let block = first_block + word / 8u;
     if (block >= n_blocks) { continue; }
     let first_value = i / 8u * 16u;
     let j = i % 8u;
@@ -68,11 +92,11 @@ fn publish_blocks(region: u32, first_block: u32, n_values: u32, n_blocks: u32, s
       }
     } else if (j == 6u) {
       payload = d;
-    } else if (squares) {
+    } else if (of_x) {
       var sum = 0.0;
       for (var e = 0u; e < 16u; e++) { sum = fma(x_own[first_value + e], x_own[first_value + e], sum); }
       payload = float24(sum);
     }
-    publish(region + block * 8u + j, payload, tag);
+    publish(region + (token * n_blocks + block) * 8u + j, payload, tag);
   }
 }

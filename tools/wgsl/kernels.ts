@@ -154,6 +154,7 @@ function step(attention: StepAttention): Create {
     const kvLayerBytes = rangeStride(kvLayerBytesOf({ nKvHeads, headDim, kvType }, HEADS.contextLength));
     const shape = {
       ...HEADS,
+      rows: 1,
       nLayers: 8,
       hiddenSize: HIDDEN,
       intermediateSize: INTERMEDIATE,

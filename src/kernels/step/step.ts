@@ -24,23 +24,25 @@ import tileQ8 from '../../../shaders/step/tile_q8.wgsl?raw';
 import xBlocks from '../../../shaders/step/x_blocks.wgsl?raw';
 import type { BufferRange } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
-import { type CommandList, type Constant, createKernel, type Kernel } from '../../gpu/kernel';
+import { type CommandList, type Constant, createKernel, type Kernel, type RowTable } from '../../gpu/kernel';
 import { planLanes } from '../../shared/lanes';
 import { type IntegerFormat, readsScaleQuads, ZERO_BELOW } from '../linear/weight_format';
 import {
   mostRowParts,
+  planesOf,
   planStep,
   qkvRows,
   type StepAttention,
   type StepFormats,
   type StepLaunch,
   type StepPlan,
+  type StepProduct,
   type StepShape,
   X_BLOCK,
   xStride,
   xWords,
 } from './step_plan';
-import { blockProductWgsl, formatWgsl, type Product, productWgsl, scoresWgsl, type Take, takeWgsl } from './unrolled';
+import { formatWgsl, type Product, productWgsl, scoresWgsl, type Take, takeWgsl } from './unrolled';
 
 /** Words of a layer in the uniform of a range: four vec4<u32>. */
 const LAYER_ENTRY_WORDS = 16;
@@ -91,9 +93,10 @@ export class Step {
     launch: StepLaunch,
     attention: StepAttention,
     test: StepTest = {},
+    table?: RowTable,
   ): Promise<Step> {
     const subgroup = gpu.can.subgroupMinSize;
-    const plan = planStep(shape, launch, subgroup);
+    const plan = planStep(shape, launch, subgroup, gpu.limits.maxComputeWorkgroupStorageSize);
     const readsQuads = formatsOf(shape.formats).some(readsScaleQuads);
     const bindings = ['read', 'read', 'read', 'read', 'write', 'write', 'write', 'write', 'uniform'] as const;
     const kernel = await createKernel(gpu, {
@@ -106,6 +109,7 @@ export class Step {
       },
       bindings: readsQuads ? [...bindings, 'read'] : bindings,
       subgroups: true,
+      rows: table,
     });
     return new Step(kernel, plan, readsQuads);
   }
@@ -151,6 +155,7 @@ const ATTENTION = {
 function constantsOf(shape: StepShape, plan: StepPlan, subgroup: number): Readonly<Record<string, Constant>> {
   const { words, launch, ownHidden, ownA, ownH } = plan;
   return {
+    ROWS: shape.rows,
     THREADS: launch.threads,
     SUBGROUP: subgroup,
     N_LAYERS: shape.nLayers,
@@ -179,7 +184,7 @@ function constantsOf(shape: StepShape, plan: StepPlan, subgroup: number): Readon
     OWN_H: ownH,
     MOST_OWN: Math.max(ownHidden, ownA, ownH),
     X_WORDS: xWords(shape, plan),
-    ROW_PARTS: mostRowParts(plan, subgroup),
+    ROW_PARTS: shape.rows * mostRowParts(plan, subgroup),
     X_AT: words.x,
     QKV_AT: words.qkv,
     PARTS_AT: words.parts,
@@ -213,29 +218,22 @@ function sources(
     ...ATTENTION[attention].source(shape),
     merge,
     ...formats.map(formatWgsl),
-    ...formats.map(blockProductWgsl),
     attention === 'tiles' ? scoresWgsl(shape, plan) : '',
     ...takes(shape, plan).map((take) => takeWgsl(take, plan.launch.threads)),
-    ...products(plan, attention).map((product) => productWgsl(product, plan, subgroup)),
+    ...products(plan, attention).map((product) => productWgsl(product, plan, shape.rows, subgroup)),
     wgsl,
   ];
 }
 
 function takes(shape: StepShape, plan: StepPlan): Take[] {
-  const { hiddenSize, intermediateSize, nHeads, nKvHeads, headDim } = shape;
+  const { rows, nHeads, nKvHeads, headDim } = shape;
   const { words, splits, ownA } = plan;
-  const blocks = (name: string, values: number, first: number) => ({
-    name,
-    count: values / 2,
-    at: (i: string) => `${first}u + ${i}`,
-    put: (i: string, payload: string) => `put_block_word(${i}, ${payload}, ${xStride(values / 32)}u);`,
-  });
   const group = nHeads / nKvHeads;
   return [
-    blocks('take_x', hiddenSize, words.x),
-    blocks('take_a', nHeads * headDim, words.a),
-    blocks('take_x2', hiddenSize, words.x2),
-    blocks('take_h', intermediateSize, words.h),
+    takeX('take_x', shape, plan, { product: 'qkv', first: words.x, normed: true }),
+    takeX('take_a', shape, plan, { product: 'o', first: words.a, normed: false }),
+    takeX('take_x2', shape, plan, { product: 'gateUp', first: words.x2, normed: true }),
+    takeX('take_h', shape, plan, { product: 'down', first: words.h, normed: false }),
     {
       name: 'take_heads',
       count: (group + 2) * headDim,
@@ -244,11 +242,33 @@ function takes(shape: StepShape, plan: StepPlan): Take[] {
     },
     {
       name: 'take_parts',
-      count: (ownA / X_BLOCK) * splits * (X_BLOCK + 2),
+      count: rows * (ownA / X_BLOCK) * splits * (X_BLOCK + 2),
       at: (i: string) => `part_word(${i})`,
       put: (i: string, payload: string) => `put_part(${i}, ${payload});`,
     },
   ];
+}
+
+/** The wait for a chunk of the columns of x, of every token: the last one stands for those that the step lacks. */
+function takeX(
+  name: string,
+  { rows: tokens }: StepShape,
+  { launch: { threads }, products }: StepPlan,
+  { product, first, normed }: { product: StepProduct; first: number; normed: boolean },
+): Take {
+  const [[{ blocks, chunk }]] = products[product];
+  const [all, some] = [blocks * X_BLOCK, chunk * X_BLOCK]; // words of a token
+  const even = some % threads === 0; // word `from` and those of the other threads are of one token
+  const token = (i: string, from: number) => (tokens === 1 || even ? `${Math.floor(from / some)}u` : `${i} / ${some}u`);
+  const word = (i: string, from: number) => (even ? `lid + ${from % some}u` : tokens === 1 ? i : `${i} % ${some}u`);
+  const at = (i: string, from: number) => {
+    const own = chunk < blocks ? `chunk * ${some}u + ${word(i, from)}` : word(i, from);
+    const there = blocks % chunk === 0 ? own : `min(${own}, ${all - 1}u)`;
+    return `${first}u + ${tokens === 1 ? '' : `min(${token(i, from)}, n_rows() - 1u) * ${all}u + `}${there}`;
+  };
+  const put = (i: string, payload: string, from: number) =>
+    `put_block_word(${token(i, from)}, ${word(i, from)}, ${payload}, ${xStride(chunk)}u, ${planesOf(normed)}u);`;
+  return { name, parameter: 'chunk', count: tokens * some, at, put, polled: chunk < blocks };
 }
 
 const LOAD_NEXT = 'if (layer + 1u < bound.n_layers) { load_qkv(layer + 1u); }';

@@ -6,6 +6,8 @@ import { BLOCK, type IntegerFormat } from '../linear/weight_format';
 
 /** Sizes of a model whose layers are all alike, but for the formats of their weights. */
 export interface StepShape {
+  /** Tokens of a step, of a conversation each. A step may have fewer. */
+  rows: number;
   nLayers: number;
   hiddenSize: number;
   intermediateSize: number;
@@ -63,8 +65,15 @@ export type StepAttention = 'tiles' | 'lanes';
 export const X_BLOCK = 16;
 /** Words of a block of activations: 6 of bytes, the scale, the sum of squares. */
 const BLOCK_WORDS = 8;
-/** Planes of x in workgroup memory: 6 of bytes, one of scales. */
+/** Planes of x in workgroup memory: 6 of bytes, one of scales; and one of squares in front of a product with a norm. */
 const X_PLANES = 7;
+const NORMED_PLANES = 8;
+/** Sums that a thread keeps of several tokens. */
+const MOST_SUMS = 16;
+/** Octs of a key, and of its value, that a thread has at most where tiles are large. */
+const MOST_LANE_OCTS = 4;
+/** Fewest columns that are in workgroup memory at a time. */
+const LEAST_COLUMNS = 256;
 /** Words in front of the regions: status, epoch, spins. */
 export const HEADER_WORDS = 64;
 /** Regions begin at multiples of this, so that none shares a cache line. */
@@ -93,6 +102,8 @@ export interface RunPlan extends FormatRows {
   own: number;
   /** Blocks of a row. */
   blocks: number;
+  /** Blocks of a row that are multiplied with x at a time: the last time may have fewer. */
+  chunk: number;
   /** Threads that share a row. */
   lanes: number;
   /** Rows that a thread multiplies at once. */
@@ -108,7 +119,7 @@ export interface StepPlan {
   busyGroups: number;
   /** Splits of the keys of a KV head. */
   splits: number;
-  /** Values of the residual stream, of a and of h that a workgroup owns. */
+  /** Values of the residual stream, of a and of h that a workgroup owns of each token. */
   ownHidden: number;
   ownA: number;
   ownH: number;
@@ -143,20 +154,44 @@ export function qkvRows({ nHeads, nKvHeads, headDim }: StepShape): number {
 
 const perGroup = (count: number, groups: number) => Math.ceil(count / groups);
 
-/** Shares the work out. `subgroup`: lanes of the smallest subgroup. */
-export function planStep(shape: StepShape, launch: StepLaunch, subgroup: number): StepPlan {
-  const { hiddenSize, intermediateSize, nHeads, nKvHeads, headDim } = shape;
+/**
+ * Shares the work out. x of one token is in workgroup memory as a whole, that of several as far as it fits.
+ * @param subgroup lanes of the smallest subgroup
+ * @param mostBytes of workgroup memory
+ */
+export function planStep(shape: StepShape, launch: StepLaunch, subgroup: number, mostBytes: number): StepPlan {
+  const { rows, hiddenSize, intermediateSize, nHeads, headDim } = shape;
+  const most = Math.max(hiddenSize, intermediateSize, nHeads * headDim);
+  const octs = headDim / 8;
+  const lanes = keyLanesOf(octs, subgroup);
+  if (rows === 1) return planSizes(shape, launch, subgroup, { columns: most, keyLanes: lanes });
+  for (let columns = 2 ** Math.ceil(Math.log2(most)); ; columns /= 2) {
+    // Few splits are many keys each: in large tiles, if they fit.
+    for (let keyLanes = keyLanesOf(octs, Math.max(1, octs / MOST_LANE_OCTS)); keyLanes <= lanes; keyLanes *= 2) {
+      const plan = planSizes(shape, launch, subgroup, { columns, keyLanes });
+      const isLast = columns <= LEAST_COLUMNS && keyLanes === lanes;
+      if (plan.workgroupBytes.tiles <= mostBytes || isLast) return plan;
+    }
+  }
+}
+
+/** Columns of x that are in workgroup memory at a time, and threads that share a key. */
+type StepSizes = { columns: number } & Pick<StepPlan, 'keyLanes'>;
+
+function planSizes(shape: StepShape, launch: StepLaunch, subgroup: number, { columns, keyLanes }: StepSizes): StepPlan {
+  const { rows: tokens, hiddenSize, intermediateSize, nHeads, nKvHeads, headDim } = shape;
   const { groups, threads } = launch;
   const ownHidden = X_BLOCK * perGroup(hiddenSize / X_BLOCK, groups);
   const ownH = X_BLOCK * perGroup(intermediateSize / X_BLOCK, groups);
   const ownA = X_BLOCK * perGroup((nHeads * headDim) / X_BLOCK, groups);
-  const splits = Math.floor(groups / nKvHeads);
+  const splits = Math.floor(groups / (tokens * nKvHeads));
   const plan = (runs: readonly FormatRows[], cols: number, own: (rows: number) => number) => {
     let row0 = 0;
     return runs.map((run): RunPlan => {
-      const rows = { ...run, row0, own: own(run.rows), blocks: cols / BLOCK };
+      const blocks = cols / BLOCK;
+      const rows = { ...run, row0, own: own(run.rows), blocks, chunk: Math.min(blocks, columns / BLOCK) };
       row0 += run.rows;
-      return { ...rows, ...shareRows(rows, threads, runs.length) };
+      return { ...rows, ...shareRows(rows, threads, runs.length, tokens) };
     });
   };
   const each = (formats: StepFormats[StepProduct], cols: number, own: (rows: number) => number) =>
@@ -175,19 +210,19 @@ export function planStep(shape: StepShape, launch: StepLaunch, subgroup: number)
     nWords += Math.ceil(words / REGION_STEP) * REGION_STEP;
     return first;
   };
-  const bytes = (values: number) => (values / X_BLOCK) * BLOCK_WORDS;
+  const bytes = (values: number) => tokens * (values / X_BLOCK) * BLOCK_WORDS;
   const words = {
     x: region(bytes(hiddenSize)),
-    qkv: region(qkvRows(shape)),
-    parts: region(nKvHeads * splits * partWords),
+    qkv: region(tokens * qkvRows(shape)),
+    parts: region(tokens * nKvHeads * splits * partWords),
     a: region(bytes(nHeads * headDim)),
     x2: region(bytes(hiddenSize)),
     h: region(bytes(intermediateSize)),
   };
-  const keyLanes = keyLanesOf(headDim / 8, subgroup);
-  const early = Object.values(products).every((kinds) => kinds.every((runs) => isOneTrip(runs, threads)));
+  const early =
+    tokens === 1 && Object.values(products).every((kinds) => kinds.every((runs) => isOneTrip(runs, threads)));
   const owners = [
-    nKvHeads * splits,
+    tokens * nKvHeads * splits,
     hiddenSize / ownHidden,
     intermediateSize / ownH,
     (nHeads * headDim) / ownA,
@@ -204,26 +239,26 @@ function isOneTrip(runs: readonly RunPlan[], threads: number): boolean {
   return runs.every((run) => loadsOf(run, threads).trips === 1);
 }
 
-/** The largest power of two that divides the octs of a key and fits a subgroup. */
-function keyLanesOf(octs: number, subgroup: number): number {
+/** The largest power of two that divides the octs of a key, at most `most`. */
+function keyLanesOf(octs: number, most: number): number {
   let lanes = 1;
-  while (octs % (2 * lanes) === 0 && 2 * lanes <= subgroup) lanes *= 2;
+  while (octs % (2 * lanes) === 0 && 2 * lanes <= most) lanes *= 2;
   return lanes;
 }
 
-type Shared = Pick<RunPlan, 'own' | 'blocks' | 'lanes' | 'groupRows'>;
+type Shared = Pick<RunPlan, 'own' | 'chunk' | 'lanes' | 'groupRows'>;
 
-/** Blocks that a thread loads of a run, padding included, and its trips. */
-export function loadsOf({ own, blocks, lanes, groupRows }: Shared, threads: number) {
+/** Blocks that a thread loads of a run at a time, padding included, and its trips. */
+export function loadsOf({ own, chunk, lanes, groupRows }: Shared, threads: number) {
   const sets = threads / lanes;
   const turns = Math.ceil(own / (sets * groupRows));
-  const perLane = Math.ceil(blocks / lanes);
+  const perLane = Math.ceil(chunk / lanes);
   return { sets, turns, perLane, trips: turns * perLane, loads: turns * perLane * groupRows };
 }
 
 /** Fewest loads a thread, then fewest trips, then fewest lanes, whose sums are to be added. */
-function shareRows(run: FormatRows & { own: number; blocks: number }, threads: number, runs: number) {
-  const most = MOST_QUADS / QUADS[run.format] / runs;
+function shareRows(run: FormatRows & Pick<RunPlan, 'own' | 'chunk'>, threads: number, runs: number, tokens: number) {
+  const most = Math.min(MOST_QUADS / QUADS[run.format] / runs, Math.max(1, MOST_SUMS / tokens));
   const mostTwice = Math.max(1, MOST_QUADS_TWICE / QUADS[run.format] / runs);
   let best = { lanes: 1, groupRows: 1, loads: Number.POSITIVE_INFINITY, trips: 0 };
   for (let lanes = 1; lanes <= threads; lanes *= 2) {
@@ -236,7 +271,7 @@ function shareRows(run: FormatRows & { own: number; blocks: number }, threads: n
   return { lanes: best.lanes, groupRows: best.groupRows };
 }
 
-/** Partial sums of a phase in workgroup memory. */
+/** Partial sums of a token in a phase, in workgroup memory. */
 export function rowParts(runs: readonly RunPlan[], threads: number, subgroup: number): number {
   return runs.reduce((sum, run) => {
     const { sets, turns } = loadsOf(run, threads);
@@ -255,12 +290,19 @@ export function mostRowParts({ products, launch }: Pick<StepPlan, 'products' | '
   );
 }
 
+/** Planes of x of a token in front of a product. */
+export function planesOf(normed: boolean): number {
+  return normed ? NORMED_PLANES : X_PLANES;
+}
+
 /** Pairs of words in workgroup memory that hold x, or the values of a tile of keys, or o of every thread. */
-export function xWords(shape: StepShape, { launch, keyLanes }: Pick<StepPlan, 'launch' | 'keyLanes'>): number {
-  const { hiddenSize, intermediateSize, nHeads, headDim, kvType } = shape;
-  const x = X_PLANES * xStride(Math.max(hiddenSize, intermediateSize, nHeads * headDim) / BLOCK);
+export function xWords(shape: StepShape, plan: Pick<StepPlan, 'launch' | 'keyLanes' | 'products'>): number {
+  const { rows, headDim, kvType } = shape;
+  const { launch, keyLanes, products } = plan;
+  const { qkv, o, gateUp, down } = products;
+  const x = [qkv, o, gateUp, down].map(([[{ chunk }]], i) => rows * planesOf(i % 2 === 0) * xStride(chunk));
   const values = ((launch.threads / keyLanes) * headDim * (kvType === 'f32' ? 2 : 1)) / 4;
-  return Math.max(x, values, 2 * launch.threads);
+  return Math.max(...x, values, 2 * launch.threads);
 }
 
 /** Bytes of what the pieces of shaders/step declare, as WebGPU counts them: each rounded up to 16. */
@@ -270,14 +312,14 @@ function workgroupBytes(
   subgroup: number,
   attention: StepAttention,
 ): number {
-  const { nHeads, nKvHeads, headDim, kvType } = shape;
+  const { rows, nHeads, nKvHeads, headDim, kvType } = shape;
   const { launch, splits, keyLanes, ownA, ownHidden, ownH } = plan;
   const group = nHeads / nKvHeads;
   const words = [
     2 * xWords(shape, plan),
-    Math.max(ownHidden, ownH, ownA), // y_own
-    ownHidden, // x_own
-    launch.threads / subgroup, // square_parts
+    rows * Math.max(ownHidden, ownH, ownA), // y_own
+    rows * ownHidden, // x_own
+    rows, // squares
     (group + 2) * headDim, // heads
     group * headDim, // q_heads
     2 * headDim, // fresh, of q8 a quarter with its scales
@@ -289,8 +331,8 @@ function workgroupBytes(
           4 * group, // state
         ]
       : [4 * laneVectors(shape, planLanes(shape, subgroup), Math.ceil(group / 4), launch.threads / subgroup)]),
-    (ownA / X_BLOCK) * splits * (X_BLOCK + 2), // merged
-    mostRowParts(plan, subgroup),
+    rows * (ownA / X_BLOCK) * splits * (X_BLOCK + 2), // merged
+    rows * mostRowParts(plan, subgroup),
     1, // lost
     1, // is_dead
   ];
@@ -305,20 +347,20 @@ export interface StepLimits {
 
 /** The reason why this shape cannot run so, or null. */
 export function refusal(shape: StepShape, launch: StepLaunch, subgroup: number, limits: StepLimits): Reason | null {
-  const { headDim, hiddenSize, intermediateSize, nHeads, nKvHeads } = shape;
+  const { rows, headDim, hiddenSize, intermediateSize, nHeads, nKvHeads } = shape;
   const group = nHeads / nKvHeads;
   const { groups, threads } = launch;
   const { maxComputeInvocationsPerWorkgroup: mostThreads, maxComputeWorkgroupStorageSize: mostBytes } = limits;
   if (subgroup < 2) return why`the adapter has no subgroups`;
   if (headDim % X_BLOCK !== 0) return why`heads of ${headDim} values are no multiple of ${X_BLOCK}`;
   if (hiddenSize % BLOCK !== 0 || intermediateSize % BLOCK !== 0) return why`sizes are no multiples of ${BLOCK}`;
-  if (groups < nKvHeads) return why`${groups} workgroups are fewer than the ${nKvHeads} KV heads`;
+  if (groups < rows * nKvHeads) return why`${groups} workgroups are fewer than the ${rows * nKvHeads} KV heads`;
   if (threads > mostThreads) return why`${threads} threads exceed the ${mostThreads} of a workgroup on this GPU`;
   if (threads % (8 * subgroup) !== 0) return why`${threads} threads are no multiple of ${8 * subgroup}`;
   if ((group * headDim) / 4 > threads) {
     return why`${group} query heads of ${headDim} values share a KV head, more than ${threads} threads hold`;
   }
-  const { tiles } = planStep(shape, launch, subgroup).workgroupBytes;
+  const { tiles } = planStep(shape, launch, subgroup, mostBytes).workgroupBytes;
   if (tiles > mostBytes) {
     return why`${tiles} bytes of workgroup memory exceed the ${mostBytes} of this GPU`;
   }
@@ -327,9 +369,10 @@ export function refusal(shape: StepShape, launch: StepLaunch, subgroup: number, 
 
 /**
  * True if a step that runs here may attend by lanes, too. Keys in signed bytes stay in tiles: by lanes an H100 made NaN
- * of them.
+ * of them. So do those of several tokens: together they ask for more registers than there are (bench/RESULTS.md).
  */
 export function mayAttendByLanes(shape: StepShape, launch: StepLaunch, subgroup: number, limits: StepLimits): boolean {
-  if (shape.kvType === 'q8') return false;
-  return planStep(shape, launch, subgroup).workgroupBytes.lanes <= limits.maxComputeWorkgroupStorageSize;
+  if (shape.kvType === 'q8' || shape.rows > 1) return false;
+  const { maxComputeWorkgroupStorageSize: most } = limits;
+  return planStep(shape, launch, subgroup, most).workgroupBytes.lanes <= most;
 }

@@ -3,7 +3,16 @@
 // a loop lands in memory on some devices.
 
 import { readsScaleQuads, WEIGHT_FORMATS } from '../linear/weight_format';
-import { loadsOf, partsOf, type RunPlan, rowParts, type StepPlan, type StepShape, xStride } from './step_plan';
+import {
+  loadsOf,
+  partsOf,
+  planesOf,
+  type RunPlan,
+  rowParts,
+  type StepPlan,
+  type StepShape,
+  xStride,
+} from './step_plan';
 
 /** `write(0)`, `write(1)` ... of `count`, joined. */
 function each(count: number, write: (i: number) => string, separator = '\n'): string {
@@ -13,34 +22,51 @@ function each(count: number, write: (i: number) => string, separator = '\n'): st
 /** A wait: the function `name` reads `count` words and hands the payload of each to `put(i, payload)`. */
 export interface Take {
   name: string;
+  /** The parameter of the function, behind the tag. */
+  parameter?: string;
   count: number;
-  /** The index of word i in `words`. */
-  at: (i: string) => string;
-  put: (i: string, payload: string) => string;
+  /** True: `poll_NAME` has asked for the words before. */
+  polled?: boolean;
+  /** The index in `words` of word `first + lid`, in source `i`. */
+  at: (i: string, first: number) => string;
+  put: (i: string, payload: string, first: number) => string;
 }
 
 /**
  * The source of a wait. All words of a thread are in flight at once. The barrier in front lets no thread wait for words
  * of its own workgroup that are not there yet.
  */
-export function takeWgsl({ name, count, at, put }: Take, threads: number): string {
+export function takeWgsl(take: Take, threads: number): string {
+  const { name, parameter, count, at, put, polled } = take;
   const n = Math.ceil(count / threads);
   const even = count % threads === 0;
   const index = (k: number) => (even ? `lid + ${k * threads}u` : `min(lid + ${k * threads}u, ${count - 1}u)`);
-  const stale = each(n, (k) => `((v${k} >> 24u) ^ tag)`, ' | ');
+  const parameters = `tag: u32${parameter ? `, ${parameter}: u32` : ''}`;
+  const v = (k: number) => (polled ? `${name}_${k}` : `v${k}`);
+  const stale = each(n, (k) => `((${v(k)} >> 24u) ^ tag)`, ' | ');
   const guard = (k: number) => (even ? '' : `if (lid + ${k * threads}u < ${count}u) `);
-  return `
-fn ${name}(tag: u32) {
+  const polls = each(n, (k) => `${v(k)} = poll(a${k});`, ' ');
+  const places = each(n, (k) => `let a${k} = ${at(`(${index(k)})`, k * threads)};`, '\n  ');
+  const asks = polled
+    ? `${each(n, (k) => `var<private> ${v(k)}: u32;`)}
+fn poll_${name}(${parameters}) {
+  ${places}
+  ${polls}
+}`
+    : '';
+  return `${asks}
+fn ${name}(${parameters}) {
   workgroupBarrier();
-  ${each(n, (k) => `let a${k} = ${at(`(${index(k)})`)};\n  var v${k} = poll(a${k});`, '\n  ')}
+  ${places}
+  ${polled ? '' : `${each(n, (k) => `var ${v(k)}: u32;`, ' ')}\n  ${polls}`}
   if (atomicLoad(&lost) != 0u) { gave_up = true; }
   for (var n = 0u; n < MOST_SPINS; n++) {
     if ((${stale}) == 0u || gave_up) { break; }
-    ${each(n, (k) => `if ((v${k} >> 24u) != tag) { v${k} = poll(a${k}); }`, '\n    ')}
+    ${each(n, (k) => `if ((${v(k)} >> 24u) != tag) { ${v(k)} = poll(a${k}); }`, '\n    ')}
     if ((n & LOOK_EVERY) == LOOK_EVERY) { gave_up = stops_waiting(n); }
   }
   if ((${stale}) != 0u) { give_up(); }
-  ${each(n, (k) => `${guard(k)}{ ${put(`(lid + ${k * threads}u)`, `(v${k} & 0xffffffu)`)} }`, '\n  ')}
+  ${each(n, (k) => `${guard(k)}{ ${put(`(lid + ${k * threads}u)`, `(${v(k)} & 0xffffffu)`, k * threads)} }`, '\n  ')}
 }`;
 }
 
@@ -98,11 +124,14 @@ interface Run extends RunPlan {
   place: string;
   /** First of its partial sums. */
   part0: number;
+  /** Tokens of a step. */
+  tokens: number;
 }
 
 /**
- * A product: `NAME(layer, tag)` takes x, multiplies, and hands each row to `emit`. It issues its first loads of weights
- * before it waits for x, or the product before does, by `load_NAME(layer)`. Partial sums of a row lie in row_parts.
+ * A product: `NAME(layer, tag)` takes x, a chunk of its columns at a time, multiplies, and hands each row to `emit`. It
+ * issues its first loads of weights before it waits for x, or the product before does, by `load_NAME(layer)`. Partial
+ * sums of a row lie in row_parts, those of the tokens side by side.
  */
 export interface Product {
   name: string;
@@ -115,7 +144,7 @@ export interface Product {
   /** The wait that fills x_words. */
   take: string;
   normed: boolean;
-  /** The source that gets the sum of local row i, which is `row` of the matrix; or of a pair of rows. */
+  /** The source that gets a token's sum of local row i, which is `row` of the matrix; or of a pair of rows. */
   emit: { rows: string } | { pairs: string };
   /** True where the product before issues the first loads. */
   early: boolean;
@@ -123,7 +152,7 @@ export interface Product {
   ahead: string;
 }
 
-export function productWgsl(product: Product, plan: StepPlan, subgroup: number): string {
+export function productWgsl(product: Product, plan: StepPlan, tokens: number, subgroup: number): string {
   const { name, load, kinds, kind, places, early } = product;
   const { threads } = plan.launch;
   const all = kinds.map((runs, k) => {
@@ -131,7 +160,7 @@ export function productWgsl(product: Product, plan: StepPlan, subgroup: number):
     return runs.map((run, i): Run => {
       const first = part0;
       part0 += rowParts([run], threads, subgroup);
-      return { ...run, id: `${name}_${k}_${i}_`, place: places[i], part0: first };
+      return { ...run, id: `${name}_${k}_${i}_`, place: places[i], part0: first * tokens, tokens };
     });
   });
   const byKind = (write: (runs: readonly Run[]) => string) =>
@@ -139,7 +168,7 @@ export function productWgsl(product: Product, plan: StepPlan, subgroup: number):
       .map((runs, k) => `${k < all.length - 1 ? `if (entry.kinds.${kind} == ${k}u) ` : ''}{ ${write(runs)} }`)
       .join(' else ');
   const loads = (runs: readonly Run[]) =>
-    runs.map((run) => `${locateWgsl(run)}\n  ${loadTrip(run, '0u', threads)}`).join('\n  ');
+    runs.map((run) => `${locateWgsl(run)}\n  ${loadTrip(run, '0u', '0u', threads)}`).join('\n  ');
   const declare = (runs: readonly Run[], scope: string) => runs.map((run) => declareLoads(run, scope)).join('\n');
   const multiply = (runs: readonly Run[]) => multiplyRuns(product, runs, threads, subgroup);
   if (!early) {
@@ -164,23 +193,30 @@ fn ${name}(layer: u32, tag: u32) {
 }
 
 function multiplyRuns({ take, normed, emit, ahead }: Product, runs: readonly Run[], threads: number, subgroup: number) {
-  return `${take}(tag);
-  ${normed ? 'put_squares();' : ''}
+  const { blocks, chunk } = runs[0];
+  const count = chunksOf(runs[0]);
+  const squared = blocks % chunk === 0 ? `${2 * chunk}u` : `2u * min(${chunk}u, ${blocks}u - chunk * ${chunk}u)`;
+  const next = count === 1 ? '' : `if (chunk + 1u < ${count}u) { poll_${take}(tag, chunk + 1u); }`;
+  const pack = runs[0].tokens === 1 ? '' : `pack_x(${chunk}u, ${xStride(chunk)}u, ${planesOf(normed)}u);`;
+  const multiply = `${take}(tag, chunk);
   workgroupBarrier();
-  ${runs.map((run) => `${locateWgsl(run)}\n  ${multiplyWgsl(run, threads, subgroup)}`).join('\n  ')}
+  ${pack}
+  ${next}
+  ${normed ? `add_squares(${squared}, ${xStride(chunk)}u, chunk == 0u);` : ''}
+  ${runs.map((run) => `${locateWgsl(run)}\n  ${multiplyWgsl(run, planesOf(normed), threads, subgroup)}`).join('\n  ')}`;
+  const chunks = `poll_${take}(tag, 0u);\n  for (var chunk = 0u; chunk < ${count}u; chunk++) { ${multiply} }`;
+  return `${count === 1 ? `const chunk = 0u;\n  ${multiply}` : chunks}
   ${ahead}
   workgroupBarrier();
-  ${normed ? `if (lid < ${mostOwn(runs)}u) { find_rstd(); }` : ''}
   ${runs.map((run) => finishWgsl(run, emit, threads, subgroup)).join('\n  ')}`;
+}
+
+function chunksOf({ blocks, chunk }: RunPlan): number {
+  return Math.ceil(blocks / chunk);
 }
 
 function locateWgsl({ place }: Run): string {
   return `plane0 = entry.${place}.x; scale0 = entry.${place}.y;`;
-}
-
-/** Most rows that one run gives a workgroup. */
-function mostOwn(runs: readonly RunPlan[]): number {
-  return Math.max(...runs.map(({ own }) => own));
 }
 
 function declareLoads({ id, groupRows, format }: Run, scope: string): string {
@@ -197,72 +233,105 @@ function rowWgsl(run: Run, r: number, trip: string, threads: number): string {
   return `min(wg * ${own}u + ${owned}, ${rows - 1}u)`;
 }
 
-/** Loads the blocks of a trip: the rows of its turn, one block of each. */
-function loadTrip(run: Run, trip: string, threads: number): string {
-  const { id, blocks, lanes, groupRows, format } = run;
+/** The block of a thread within a chunk, in a trip. */
+function blockWgsl(run: Run, trip: string, threads: number): string {
+  const { lanes } = run;
   const { perLane } = loadsOf(run, threads);
-  const step = perLane === 1 ? '' : ` + ${trip} % ${perLane}u * ${lanes}u`;
-  const block = blocks % lanes === 0 ? `lid % ${lanes}u${step}` : `min(lid % ${lanes}u${step}, ${blocks - 1}u)`;
+  return `lid % ${lanes}u${perLane === 1 ? '' : ` + ${trip} % ${perLane}u * ${lanes}u`}`;
+}
+
+/** True if some threads have fewer blocks than others. */
+function isRagged({ blocks, chunk, lanes }: RunPlan): boolean {
+  return chunk % lanes !== 0 || blocks % chunk !== 0;
+}
+
+/** Loads the blocks of a trip: the rows of its turn, one block of each. */
+function loadTrip(run: Run, chunk: string, trip: string, threads: number): string {
+  const { id, blocks, groupRows, format } = run;
+  const first = chunksOf(run) === 1 ? '' : `${chunk} * ${run.chunk}u + `;
+  const own = `${first}${blockWgsl(run, trip, threads)}`;
+  const block = isRagged(run) ? `min(${own}, ${blocks - 1}u)` : own;
   const load = (r: number) =>
     `${id}w${r} = ${marked('load_raw', format)}(${rowWgsl(run, r, trip, threads)} * ${blocks}u + ${block});`;
   return each(groupRows, load, '\n  ');
 }
 
-/** Multiplies all trips of a run, the loads of the next trip on their way. */
-function multiplyWgsl(run: Run, threads: number, subgroup: number): string {
-  const { id, blocks, lanes, groupRows, format, part0 } = run;
+/** Multiplies all trips of a run in a chunk, the loads of the next trip on their way. */
+function multiplyWgsl(run: Run, planes: number, threads: number, subgroup: number): string {
+  const { id, lanes, groupRows, part0, tokens } = run;
   const { sets, perLane, trips } = loadsOf(run, threads);
-  const stride = xStride(blocks);
+  const count = chunksOf(run);
   const width = Math.min(subgroup, lanes);
   const parts = partsOf(run, subgroup);
-  const turnRow = (trip: string) => (trips === perLane ? '' : ` + ${trip} / ${perLane}u * ${sets * groupRows}u`);
-  const emit = (row: string, sum: string) =>
-    `row_parts[${part0}u + (lid / ${lanes}u * ${groupRows}u + ${row}${turnRow('trip')}) * ${parts}u + lid % ${lanes}u / ${width}u] = ${sum};`;
-  const block = `lid % ${lanes}u${perLane === 1 ? '' : ` + trip % ${perLane}u * ${lanes}u`}`;
-  const ragged = blocks % lanes !== 0;
-  // A format may ask for the place of a block among those that share a word: where rows are even, it is the row's own.
-  const place = (r: number) =>
-    blocks % 2 === 0 ? 'block' : `${rowWgsl(run, r, 'trip', threads)} * ${blocks}u + block`;
-  const product = (r: number) => `s${r} += ${marked('product', format)}(c${r}, ${place(r)}, x);`;
-  const multiply = `let block = ${block};
-      let x = load_x(${ragged ? `min(block, ${blocks - 1}u)` : 'block'}, ${stride}u);
-      ${ragged ? `if (block < ${blocks}u) { ${each(groupRows, product, ' ')} }` : each(groupRows, product, '\n      ')}`;
-  const reduce = reduceWgsl(groupRows, width, emit);
-  const zero = each(groupRows, (r) => `s${r} = 0.0;`, ' ');
-  const sums = each(groupRows, (r) => `var s${r} = 0.0;`, ' ');
+  const nSums = groupRows * tokens;
+  const turn = trips === perLane ? '' : ` + trip / ${perLane}u * ${sets * nSums}u`;
+  const emit = (sum: string, value: string) => {
+    const at = `row_parts[${part0}u + (lid / ${lanes}u * ${nSums}u + ${sum}${turn}) * ${parts}u + lid % ${lanes}u / ${width}u]`;
+    return `${at} = ${value}${count === 1 ? '' : ` + select(${at}, 0.0, chunk == 0u)`};`;
+  };
+  const reduce = reduceWgsl(nSums, width, emit);
+  const zero = each(nSums, (i) => `s${i} = 0.0;`, ' ');
+  const sums = each(nSums, (i) => `var s${i} = 0.0;`, ' ');
   const current = each(groupRows, (r) => `let c${r} = ${id}w${r};`, ' ');
-  if (trips === 1) return `{ let trip = 0u; ${sums}\n      ${current}\n      ${multiply}\n      ${reduce} }`;
+  const multiply = productsWgsl(run, planes, threads);
+  const later = count === 1 ? '' : `if (chunk + 1u < ${count}u) { ${loadTrip(run, '(chunk + 1u)', '0u', threads)} }`;
+  if (trips === 1)
+    return `{ const trip = 0u; ${sums}\n      ${current}\n      ${later}\n      ${multiply}\n      ${reduce} }`;
   return `{ ${sums}
     for (var trip = 0u; trip < ${trips}u; trip++) {
       ${current}
-      if (trip + 1u < ${trips}u) { ${loadTrip(run, '(trip + 1u)', threads)} }
+      if (trip + 1u < ${trips}u) { ${loadTrip(run, 'chunk', '(trip + 1u)', threads)} }
+      ${later && `else ${later}`}
       ${multiply}
       if (trip % ${perLane}u == ${perLane - 1}u) { ${reduce}\n      ${zero} }
     } }`;
 }
 
-/** Adds up the partial sums of each row, or pair of rows, that the workgroup owns. */
-function finishWgsl(run: Run, emit: Product['emit'], threads: number, subgroup: number): string {
-  const { own, rows, row0, part0 } = run;
-  const parts = partsOf(run, subgroup);
-  const sum = (row: string) => each(parts, (p) => `row_parts[${part0}u + (${row}) * ${parts}u + ${p}u]`, ' + ');
-  if ('pairs' in emit) {
-    return `for (var i = lid; i < ${own / 2}u; i += ${threads}u) { ${emit.pairs}(i, ${sum('2u * i')}, ${sum('2u * i + 1u')}); }`;
-  }
-  return `for (var i = lid; i < ${own}u; i += ${threads}u) {
-    if (wg * ${own}u + i < ${rows}u) { ${emit.rows}(i, ${row0}u + wg * ${own}u + i, ${sum('i')}); }
-  }`;
+/** Multiplies the blocks of a trip, each unpacked once, with those of every token: half of the tokens at a time. */
+function productsWgsl(run: Run, planes: number, threads: number): string {
+  const { blocks, chunk, lanes, groupRows, format, tokens } = run;
+  const stride = xStride(chunk);
+  const first = chunksOf(run) === 1 ? '' : `chunk * ${chunk}u + `;
+  // A format may ask for the place of a block among those that share a word: where rows are even, it is the row's own.
+  const place = (r: number) =>
+    blocks % 2 === 0 ? `${first}block` : `${rowWgsl(run, r, 'trip', threads)} * ${blocks}u + ${first}block`;
+  const unpacked = (r: number) =>
+    `let u${r} = ${marked('unpack', format)}(${marked('packed', format)}(c${r}, ${place(r)}));`;
+  const product = (r: number, t: number) =>
+    `s${r * tokens + t} += ${marked('scaled_dot_halves', format)}(u${r}, x.low, x.high, x.d);`;
+  const at = chunk % lanes === 0 ? 'block' : `min(block, ${chunk - 1}u)`;
+  const token = (t: number) => `{ let x = load_x(${t * planes * stride}u + ${at}, ${stride}u);
+        ${each(groupRows, (r) => product(r, t), '\n        ')} }`;
+  const near = each(Math.ceil(tokens / 2), token);
+  const far = each(Math.floor(tokens / 2), (i) => token(Math.ceil(tokens / 2) + i));
+  const multiply = `${each(groupRows, unpacked, '\n      ')}
+      ${near}
+      ${far && `if (n_rows() > ${Math.ceil(tokens / 2)}u) { ${far} }`}`;
+  const isThere = [
+    chunk % lanes === 0 ? '' : `block < ${chunk}u`,
+    blocks % chunk === 0 ? '' : `${first}block < ${blocks}u`,
+  ].filter(Boolean);
+  return `let block = ${blockWgsl(run, 'trip', threads)};
+      ${isThere.length > 0 ? `if (${isThere.join(' && ')}) { ${multiply} }` : multiply}`;
 }
 
-/** sum_j w[j] x[j] of a block whose words are there. */
-export function blockProductWgsl(format: RunPlan['format']): string {
-  const [product, raw, packed, unpack, dot] = ['product', 'Raw', 'packed', 'unpack', 'scaled_dot_halves'].map((name) =>
-    marked(name, format),
-  );
-  return `
-fn ${product}(raw: ${raw}, block: u32, x: X) -> f32 {
-  return ${dot}(${unpack}(${packed}(raw, block)), x.low, x.high, x.d);
-}`;
+/** Adds up the partial sums of each row, or pair of rows, that the workgroup owns, for every token. */
+function finishWgsl(run: Run, emit: Product['emit'], threads: number, subgroup: number): string {
+  const { own, rows, row0, part0, tokens } = run;
+  const parts = partsOf(run, subgroup);
+  const sum = (i: string) => each(parts, (p) => `row_parts[${part0}u + (${i}) * ${parts}u + ${p}u]`, ' + ');
+  const [token, local] = tokens === 1 ? ['0u', 'i'] : [`i % ${tokens}u`, `i / ${tokens}u`];
+  const loop = (count: number, finish: string) => `for (var i = lid; i < ${count * tokens}u; i += ${threads}u) {
+    let token = ${token};
+    let own = ${local};
+    if (token < n_rows()) { ${finish} }
+  }`;
+  if ('pairs' in emit) {
+    const row = (odd: number) => sum(`(2u * own + ${odd}u) * ${tokens}u + token`);
+    return loop(own / 2, `${emit.pairs}(token, own, ${row(0)}, ${row(1)});`);
+  }
+  const row = `wg * ${own}u + own`;
+  return loop(own, `if (${row} < ${rows}u) { ${emit.rows}(token, own, ${row0}u + ${row}, ${sum('i')}); }`);
 }
 
 /** Scores of one key of the tile for every query head of the group: K_LANES threads have an oct of the key each. */

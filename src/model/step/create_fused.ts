@@ -1,11 +1,11 @@
 // Makes the fused step of a model ready: a part of its own, loaded where the step may run.
 
 import type { Gpu } from '../../gpu/device';
-import type { StepTest } from '../../kernels/step/step';
+import { Step, type StepTest } from '../../kernels/step/step';
 import { refusal, type StepLaunch } from '../../kernels/step/step_plan';
 import type { Reason } from '../../shared/why';
 import type { LinearSources } from '../linears';
-import type { FusedModel } from './fused_model';
+import type { FusedModel, StepSources } from './fused_model';
 import { FusedStep } from './fused_step';
 import type { TunedStep } from './step_choice';
 import { findLaunch } from './step_launch';
@@ -28,6 +28,16 @@ export async function createFused(
   const launch = asked ?? tunedLaunch(tuned, model, gpu) ?? (await findLaunch(gpu, model.shape));
   if (typeof launch === 'string') return launch;
   return refusedLaunch(model, launch, gpu) ?? FusedStep.create(sources, model, launch, test);
+}
+
+/** Compiles the step for short caches, as FusedStep.create will find it, where this launch can run. */
+export async function compileFused(
+  { gpu, attentionShape }: StepSources,
+  model: FusedModel,
+  launch: StepLaunch,
+): Promise<void> {
+  if (refusedLaunch(model, launch, gpu) !== null) return;
+  await Step.create(gpu, model.shape, launch, 'tiles', {}, attentionShape.rows);
 }
 
 /** The launch of an earlier load, if it can run: a profile is as untrusted as a file. */

@@ -26,6 +26,12 @@ export interface StepDecision extends Omit<StepChoice, 'giveUps'> {
   until: number;
 }
 
+/** A launch of the fused step that works here, and most polls of a wait. */
+export interface FusedLaunch {
+  launch: StepLaunch;
+  spins: number;
+}
+
 export class DecodeStep {
   private giveUps = 0;
   /** The position of the step that gave up last, which runs as a plain step. */
@@ -51,6 +57,12 @@ export class DecodeStep {
 
   get launch(): StepLaunch | null {
     return this.fused?.launch ?? null;
+  }
+
+  /** The fused step that runs, for a batch to run one, too. */
+  get running(): FusedLaunch | null {
+    const { launch, decision } = this;
+    return launch && decision.name === 'fused' ? { launch, spins: decision.spins } : null;
   }
 
   /** Runs as decided from now on. Sampling reads the status of a fused step that was not chosen, too: it is cleared. */

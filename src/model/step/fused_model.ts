@@ -5,6 +5,7 @@ import { hasIntegers } from '../../kernels/linear/matmul_q8';
 import { formatRuns, type IntegerFormat, readsScaleQuads } from '../../kernels/linear/weight_format';
 import type { FormatRows, StepFormats, StepProduct, StepShape } from '../../kernels/step/step_plan';
 import { type Reason, why } from '../../shared/why';
+import type { KvArena } from '../kv_cache';
 import type { LinearSources } from '../linears';
 import type { LinearWeights } from '../weights';
 
@@ -19,8 +20,14 @@ export interface FusedModel {
   kinds: readonly Readonly<Record<StepProduct, number>>[];
 }
 
+/** What decides whether the step can run. */
+export interface StepSources
+  extends Pick<LinearSources, 'gpu' | 'config' | 'attentionShape' | 'weights' | 'activations'> {
+  kvCache: { arenas: readonly Pick<KvArena, 'nLayers' | 'layerBytes'>[] };
+}
+
 /** A model that the fused step can run on this GPU, or the reason why it cannot. */
-export function fusedModel(sources: Omit<LinearSources, 'tuned'>): FusedModel | Reason {
+export function fusedModel(sources: StepSources): FusedModel | Reason {
   const { gpu, config, attentionShape, weights, activations, kvCache } = sources;
   const refused = refusedConfig(sources);
   if (refused !== null) return refused;
@@ -36,6 +43,7 @@ export function fusedModel(sources: Omit<LinearSources, 'tuned'>): FusedModel | 
   }
   const { nLayers, hiddenSize, intermediateSize, nHeads, nKvHeads, headDim, qkNorm, qkNormEps } = config;
   const shape: StepShape = {
+    rows: attentionShape.rows?.most ?? 1,
     nLayers,
     hiddenSize,
     intermediateSize,
@@ -66,7 +74,7 @@ function allFormats(formats: StepFormats): IntegerFormat[] {
 }
 
 /** The reason why layers of this kind cannot run as one dispatch, or null. */
-function refusedConfig({ gpu, config, weights, kvCache }: Omit<LinearSources, 'tuned'>): Reason | null {
+function refusedConfig({ gpu, config, weights, kvCache }: StepSources): Reason | null {
   const { layers, postNorms, preNorms, qkNorm, attentionSoftcap } = config;
   if (gpu.can.subgroupMinSize < 2) return why`the adapter has no subgroups`;
   if (gpu.isApple) return why`GPUs by Apple do not promise that waiting workgroups go on`;

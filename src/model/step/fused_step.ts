@@ -28,10 +28,11 @@ interface Range {
   firstLayer: number;
   nLayers: number;
   params: GPUBuffer;
+  uniforms: readonly GPUBuffer[];
   groups: Readonly<Record<StepAttention, readonly GPUBindGroup[]>>;
 }
 
-/** All layers of one token: x of the embedding to x of the last layer. */
+/** All layers of a step: x of the embedding to x of the last layer. */
 export interface FusedLayers {
   record(list: CommandList): void;
 }
@@ -68,10 +69,10 @@ export class FusedStep {
     launch: StepLaunch,
     test: StepTest = {},
   ): Promise<FusedStep> {
-    const { gpu, weights, kvCache, buffers } = sources;
+    const { gpu, weights, kvCache, buffers, attentionShape } = sources;
     const withLanes = test.lanes ?? shape.contextLength >= LONG_CONTEXT;
     const [tiles, lanes] = await Promise.all([
-      Step.create(gpu, shape, launch, 'tiles', test),
+      Step.create(gpu, shape, launch, 'tiles', test, attentionShape.rows),
       withLanes && mayAttendByLanes(shape, launch, gpu.can.subgroupMinSize, gpu.limits)
         ? Step.create(gpu, shape, launch, 'lanes', test)
         : null,
@@ -105,7 +106,7 @@ export class FusedStep {
                 step.bind({ weights: planes, scales, params, rope, words, k, v, x: buffers.x, range }),
               )
             : [];
-        return [{ firstLayer, nLayers, params, groups: { tiles: bind(tiles), lanes: bind(lanes) } }];
+        return [{ firstLayer, nLayers, params, uniforms, groups: { tiles: bind(tiles), lanes: bind(lanes) } }];
       }),
     );
     return new FusedStep(sources, { tiles, lanes }, words, ranges, shape);
@@ -159,6 +160,15 @@ export class FusedStep {
     gpu.write(this.words, header);
   }
 
+  /** Forgets the words of all steps so far, but not that one gave up: after others, those of a token look new again. */
+  renew(spins: number): void {
+    const { gpu } = this.sources;
+    const encoder = gpu.device.createCommandEncoder({ label: 'step.renew' });
+    encoder.clearBuffer(this.words, 4 * EPOCH);
+    gpu.submit(encoder.finish());
+    gpu.write(this.words, Uint32Array.of(1, spins), 4 * EPOCH);
+  }
+
   /** True if a step has given up since the last reset. */
   async gaveUp(): Promise<boolean> {
     const status = new Uint32Array(await this.sources.gpu.read(this.words, 4));
@@ -168,7 +178,8 @@ export class FusedStep {
   destroy(): void {
     const { gpu } = this.sources;
     gpu.destroyBuffer(this.words);
-    for (const { params } of this.ranges) gpu.destroyBuffer(params);
+    for (const { params, uniforms } of this.ranges)
+      for (const buffer of [params, ...uniforms]) gpu.destroyBuffer(buffer);
   }
 }
 

@@ -36,8 +36,8 @@ async function probe(gpu: Gpu, shape: StepShape, threads: number): Promise<StepL
   const subgroup = gpu.can.subgroupMinSize;
   const all = fittingGroups(shape, threads, subgroup, gpu.limits);
   if (typeof all === 'string') return all;
-  const plans = all.map((groups) => planStep(shape, { groups, threads }, subgroup).workgroupBytes);
   const most = gpu.limits.maxComputeWorkgroupStorageSize;
+  const plans = all.map((groups) => planStep(shape, { groups, threads }, subgroup, most).workgroupBytes);
   const bytes = Math.max(...plans.flatMap(({ tiles, lanes }) => [tiles, lanes]).filter((count) => count <= most));
   const residency = await Residency.create(gpu, threads, bytes);
   try {

@@ -5,9 +5,11 @@ import type { CpuWeights } from '../../../src/cpu/llama';
 import { ropeTable, withRopeFactors } from '../../../src/cpu/rope';
 import { loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
 import type { Gpu } from '../../../src/gpu/device';
-import { CommandList } from '../../../src/gpu/kernel';
+import { CommandList, recordPass, type Step } from '../../../src/gpu/kernel';
+import { type BatchRow, createRows, type Rows, SLOTS } from '../../../src/kernels/row_table';
 import type { StepTest } from '../../../src/kernels/step/step';
 import type { StepAttention, StepLaunch } from '../../../src/kernels/step/step_plan';
+import { createBatchCache } from '../../../src/model/batch/batch_cache';
 import { createBuffers, PREFILL_CHUNK } from '../../../src/model/buffers';
 import type { ModelConfig } from '../../../src/model/config/config';
 import { readConfig } from '../../../src/model/config/read';
@@ -33,26 +35,31 @@ export interface FusedRunOptions {
   quantize?: QuantizedFormat;
   /** Settings that the file does not have. */
   config?: Partial<ModelConfig>;
+  /** True: steps of several conversations, whose keys and values lie in slots. */
+  batched?: boolean;
 }
 
 /** What a load hands to the fused step, without kernels. */
 export async function fusedSources(gpu: Gpu, files: ModelFiles, options: FusedRunOptions) {
-  const { contextLength, kvType = 'f32', quantize } = options;
+  const { contextLength, kvType = 'f32', quantize, batched = false } = options;
   const unpadded = { ...readConfig(files), ...options.config };
   const config = padConfig(unpadded);
   const { weights, read } = await allocateWeights(gpu, resolveTensors(files, unpadded), unpadded, quantize);
   const { nHeads, nKvHeads, headDim, attentionScale: scale, attentionSoftcap: softcap } = config;
   const shape = { nHeads, nKvHeads, headDim, contextLength, kvType, scale, softcap, windowed: false };
+  const kvCache = createKvCache(gpu, config, contextLength, kvType);
+  const slots = batched ? createBatchCache(gpu, kvCache, shape, SLOTS, contextLength) : {};
+  const rows = batched ? createRows(gpu) : undefined;
   const sources = {
     gpu,
     config,
-    attentionShape: { ...shape, maxTokens: PREFILL_CHUNK },
+    attentionShape: { ...shape, maxTokens: PREFILL_CHUNK, rows },
     buffers: createBuffers(gpu, config, contextLength),
-    kvCache: createKvCache(gpu, config, contextLength, kvType),
+    kvCache: { ...kvCache, ...slots },
     weights,
     activations: { decode: 'q8', prefill: 'q8' },
   } as const;
-  return { unpadded, sources, read };
+  return { unpadded, sources, rows, read };
 }
 
 /** The fused step of a model, and its weights for the textbook. */
@@ -65,6 +72,7 @@ export class FusedRun {
     readonly weights: CpuWeights,
     private readonly gpu: Gpu,
     private readonly x: GPUBuffer,
+    private readonly rows?: Rows,
   ) {}
 
   static async create(
@@ -74,7 +82,7 @@ export class FusedRun {
     options: FusedRunOptions,
     test: StepTest,
   ): Promise<FusedRun> {
-    const { unpadded, sources, read } = await fusedSources(gpu, files, options);
+    const { unpadded, sources, rows, read } = await fusedSources(gpu, files, options);
     const model = fusedModel(sources);
     if (typeof model === 'string') throw new Error(model);
     const why = refusedLaunch(model, launch, gpu);
@@ -92,7 +100,7 @@ export class FusedRun {
       const table = ropeTable(config.headDim, parameters, options.contextLength, 0, options.contextLength);
       gpu.write(buffers.ropes[i], table as Float32Array<ArrayBuffer>);
     }
-    return new FusedRun(fused, layers, unpadded, weights, gpu, buffers.x);
+    return new FusedRun(fused, layers, unpadded, weights, gpu, buffers.x, rows);
   }
 
   /** x after the last layer, and the number of dispatches. */
@@ -107,22 +115,36 @@ export class FusedRun {
   }
 
   /** x after each layer of ranges of `nLayers` layers each. */
-  async step(embedding: Float32Array, position: number, nLayers: readonly number[]): Promise<Float32Array[]> {
-    const { layers, gpu, x } = this;
+  step(embedding: Float32Array, position: number, nLayers: readonly number[]): Promise<Float32Array[]> {
+    return this.afterLayers(embedding, { position, nTokens: 1 }, nLayers);
+  }
+
+  /** x after each layer, of each conversation, which has its embedding in `rows`. `position` counts the steps. */
+  async together(rows: readonly (BatchRow & { embedding: Float32Array })[], position: number) {
+    const size = rows[0].embedding.length;
+    const embeddings = new Float32Array(rows.length * size);
+    for (const [i, { embedding }] of rows.entries()) embeddings.set(embedding, i * size);
+    this.rows?.set(position, rows);
+    const layers = await this.afterLayers(embeddings, { position, nTokens: rows.length }, [this.config.nLayers]);
+    return rows.map((_, i) => layers.map((x) => x.slice(i * size, (i + 1) * size)));
+  }
+
+  private async afterLayers(embeddings: Float32Array, step: Step, nLayers: readonly number[]) {
+    const { layers, gpu, x, rows } = this;
     const all = new CommandList(gpu);
     layers.record(all);
     const commands = [...all.commands];
-    const list = new CommandList(gpu);
-    const take = (count: number) => list.commands.push(...commands.splice(0, count));
-    gpu.write(x, Float32Array.from(embedding));
+    gpu.write(x, Float32Array.from(embeddings));
     const after: Float32Array[] = [];
     for (const count of nLayers) {
-      take(1); // x of the embedding
+      let next = commands.splice(0, 1); // x of the embedding
       for (let layer = 1; layer <= count; layer++) {
-        take(layer < count ? PHASES : PHASES + 1); // and the end of the epoch
-        await list.run({ position, nTokens: 1 });
-        list.commands.length = 0;
-        after.push(new Float32Array(await gpu.read(x, 4 * embedding.length)));
+        next.push(...commands.splice(0, layer < count ? PHASES : PHASES + 1)); // and the end of the epoch
+        const encoder = gpu.device.createCommandEncoder();
+        recordPass(gpu, encoder, [{ list: { commands: next }, step, rows }]);
+        gpu.submit(encoder.finish());
+        next = [];
+        after.push(new Float32Array(await gpu.read(x, 4 * embeddings.length)));
       }
     }
     if (commands.length > 0) throw new Error(`${commands.length} dispatches are left`);

@@ -8,6 +8,7 @@ import { testGpu } from '../../gpu/test_device';
 const LIMITS = { maxComputeWorkgroupStorageSize: 49152, maxComputeInvocationsPerWorkgroup: 1024 };
 
 const LLAMA_1B: StepShape = {
+  rows: 1,
   nLayers: 16,
   hiddenSize: 2048,
   intermediateSize: 8192,
