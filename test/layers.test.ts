@@ -108,9 +108,9 @@ const DOORS: Record<string, readonly string[]> = {
   'metrics/run': ['export', 'kept_run', 'run_checks', 'run_data', 'run_origin', 'run_parse', 'run_record'],
   'metrics/shared': ['after_paint', 'draw_pacer', 'figure_format', 'icons'],
   'metrics/tuning': ['roofline_section', 'tune_section'],
-  'model/batch': ['batch', 'batch_check'],
+  'model/batch': ['batch', 'batch_check', 'batch_time'],
   'model/config': ['config', 'read', 'read_gguf'],
-  'model/step': ['decode_step', 'fused_model', 'fused_step', 'step_choice'],
+  'model/step': ['create_fused', 'decode_step', 'fused_model', 'fused_step', 'step_choice'],
   'storage/cache': [
     'cache',
     'cached_models',

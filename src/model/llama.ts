@@ -29,7 +29,7 @@ import type { LinearSources, LongPasses, Operation } from './linears';
 import { allocateMemory, type ContextOptions, type ModelMemory, shapeOf } from './memory';
 import { padConfig } from './padding';
 import { type SampleEnd, Sampler } from './sampler';
-import { createDecodeStep, type DecodeStep, type StepDecision } from './step/decode_step';
+import { createDecodeStep, type DecodeStep, type FusedLaunch, type StepDecision } from './step/decode_step';
 import type { FusedLayers } from './step/fused_step';
 import type { StepAsked, StepChoice, TunedStep } from './step/step_choice';
 import type { ModelWeights } from './weights';
@@ -314,6 +314,11 @@ export class Llama {
   /** What a batch of conversations is made of (batch/batch.ts). */
   get batchSources(): LinearSources {
     return { ...this.parts.sources, tuned: this.tuned };
+  }
+
+  /** The fused step that runs, if one does. */
+  get fusedLaunch(): FusedLaunch | null {
+    return this.parts.step.running;
   }
 
   /** Keys and values as bytes, for storage. */

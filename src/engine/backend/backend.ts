@@ -79,8 +79,20 @@ export interface BatchMember {
   id?: number;
 }
 
-/** Most steps of a batch that may be unread at a time. */
+/** Most readbacks of a batch that may be unsettled at a time, and most steps of one. */
 export const BATCH_DEPTH = 32;
+export const MOST_TOGETHER = 4;
+
+/** A batch to be made. */
+export interface BatchAsked {
+  /** Most slots, and positions of each. */
+  slots: number;
+  room: number;
+  /** A conversation, of whose positions the cache has all but the last. */
+  ids: Uint32Array<ArrayBuffer>;
+  /** True: no fused steps, as after one that gave up. */
+  plain: boolean;
+}
 
 /** Steps of several requests in one pass over the weights, each with keys and values of its own. */
 export interface Batching {
@@ -88,12 +100,17 @@ export interface Batching {
   readonly slots: number;
   /** Most positions of a request. */
   readonly room: number;
+  /** The time of a step of so many requests, as a multiple of a step of one, as measured on this GPU. */
+  readonly cost: (requests: number) => number;
   /** Copies the first positions of the cache, which have these ids, to a slot, which samples as asked. */
   fill(slot: number, ids: Uint32Array<ArrayBuffer>, sampling: SamplingParams): SlotKv;
   /** Makes the next steps those of these requests, and no others. */
   setMembers(members: readonly BatchMember[]): void;
-  /** Queues one step. Resolves with the next id of each slot. */
-  step(): Promise<Uint32Array>;
+  /**
+   * Queues up to MOST_TOGETHER steps in one submit. Resolves with the ids of each step, one for each slot: GAVE_UP for
+   * a step that gave up, and for all behind it.
+   */
+  steps(count: number): Promise<readonly Uint32Array[]>;
   destroy(): void;
 }
 
@@ -131,12 +148,13 @@ export interface Backend {
   readonly peakGpuBytes: number | null;
   /** Absent: a request finds what the one before left in the cache, and no more. */
   readonly parking?: Parking;
+  /** Compiles the steps of a batch with so many slots and so much room. Absent: that takes no time. */
+  prepareBatch?(slots: number, room: number): Promise<void>;
   /**
-   * Makes a batch of so many slots with so much room, or less, and checks a step of it on `ids`, all but the last of
-   * which are in the cache. Null where this model steps for one request at a time.
+   * Makes a batch, and checks a step of it. Null where this model steps for one request at a time.
    * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable, MissingPartError
    */
-  batch?(slots: number, room: number, ids: Uint32Array<ArrayBuffer>): Promise<Batching | null>;
+  batch?(asked: BatchAsked): Promise<Batching | null>;
   /** Absent: no prompt outlives the engine. */
   kvBytes?(): KvBytes | Promise<KvBytes>;
 

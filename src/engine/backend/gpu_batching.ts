@@ -1,34 +1,71 @@
 // A batch on the GPU: queues its steps and reads their ids back while later steps run.
 
 import type { Gpu } from '../../gpu/device';
-import { recordPass } from '../../gpu/kernel';
+import { type ListAtStep, recordPass } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
 import { Batch, SLOTS } from '../../model/batch/batch';
 import { checkBatch } from '../../model/batch/batch_check';
+import { timeBatch } from '../../model/batch/batch_time';
 import type { Llama } from '../../model/llama';
-import { BATCH_DEPTH, type Batching } from './backend';
+import type { FusedLaunch } from '../../model/step/decode_step';
+import { BATCH_DEPTH, type BatchAsked, type Batching, MOST_TOGETHER } from './backend';
+
+/** The findings of the first batch of a model: which steps are right here, and what they cost. */
+interface Findings {
+  fused: FusedLaunch | null;
+  cost: Batching['cost'];
+}
+
+const findings = new WeakMap<Llama, Findings>();
+
+/** True where a model steps for several requests: not with keys and values in signed bytes, or attention on the CPU. */
+function canBatch(llama: Llama): boolean {
+  const { config, attentionShape } = llama.batchSources;
+  return config.causal && attentionShape.kvType !== 'q8' && !llama.needsHost;
+}
+
+/** Compiles the steps of a batch while requests take turns, where that takes long. */
+export async function prepareBatching(llama: Llama, slots: number, room: number): Promise<void> {
+  const fused = llama.fusedLaunch;
+  if (!fused || !canBatch(llama) || findings.get(llama)) return;
+  const { batchSources: sources } = llama;
+  await Batch.prepare(sources, Batch.slotsFor(sources, slots, room), room, fused);
+}
 
 /**
- * A batch whose step was checked on `ids`, all but the last of which are in the cache. Null with keys and values in
- * signed bytes, attention on the CPU, a model that is not causal, or a conversation that no two slots have room for.
+ * A batch. Its steps are fused where those of the model are, and right. The first batch of a model is checked on the
+ * conversation, and timed. Null where the model steps for one request at a time, or for a conversation that no two
+ * slots have room for.
  * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable
  */
 export async function createBatching(
   gpu: Gpu,
   llama: Llama,
-  most: number,
-  room: number,
-  ids: Uint32Array<ArrayBuffer>,
+  { slots: most, room, ids, plain }: BatchAsked,
 ): Promise<Batching | null> {
   const { batchSources: sources, kvBranches: branches } = llama;
-  if (!sources.config.causal || sources.attentionShape.kvType === 'q8' || llama.needsHost) return null;
+  if (!canBatch(llama)) return null;
   const slots = Batch.slotsFor(sources, most, ids.length);
   if (slots < 2) return null;
-  const batch = await Batch.create(sources, slots, room);
+  const found = findings.get(llama);
+  const create = async (fused: FusedLaunch | null) => {
+    const batch = await Batch.create(sources, slots, room, fused);
+    try {
+      if (found?.fused !== fused) {
+        await checkBatch(gpu, llama, batch, ids);
+        findings.set(llama, { fused, cost: await timeBatch(gpu, llama, batch, ids.length - 1) });
+      }
+      return batch;
+    } catch (error) {
+      batch.destroy();
+      throw error;
+    }
+  };
+  const fused = plain ? null : found ? found.fused : llama.fusedLaunch;
+  const batch = (fused && (await create(fused).catch(() => null))) ?? (await create(null));
   let readback: WordReadback;
   try {
-    await checkBatch(gpu, llama, batch, ids);
-    const make = () => new WordReadback(gpu, BATCH_DEPTH + 1, SLOTS);
+    const make = () => new WordReadback(gpu, BATCH_DEPTH + 1, MOST_TOGETHER * SLOTS);
     readback = await gpu.guardMemory('The readback of a batch', make);
   } catch (error) {
     batch.destroy();
@@ -37,20 +74,39 @@ export async function createBatching(
   return {
     slots,
     room: batch.room,
+    cost: findings.get(llama)?.cost as Findings['cost'],
     fill: (slot, ids, sampling) => batch.fill(slot, ids, sampling, branches),
     setMembers: (members) => batch.setRows(members),
-    step() {
-      if (gpu.failure) return Promise.reject(gpu.failure);
-      const { pass, at } = batch.next();
-      const encoder = gpu.device.createCommandEncoder();
-      recordPass(gpu, encoder, [pass]);
-      const target = readback.copy(encoder, batch.tokens, 4 * at, SLOTS);
+    async steps(count) {
+      if (gpu.failure) throw gpu.failure;
+      const steps = Array.from({ length: count }, () => batch.next());
+      const encoder = recordSteps(gpu, steps);
+      const target = readback.copy(encoder, batch.tokens, 4 * steps[0].at, SLOTS);
+      for (const [i, { at }] of steps.entries()) {
+        if (i > 0) encoder.copyBufferToBuffer(batch.tokens, 4 * at, target, 4 * SLOTS * i, 4 * SLOTS);
+      }
       gpu.submit(encoder.finish());
-      return readback.readMany(target, SLOTS);
+      const ids = await readback.readMany(target, SLOTS * count);
+      return steps.map((_, i) => ids.subarray(SLOTS * i, SLOTS * (i + 1)));
     },
     destroy() {
       batch.destroy();
       readback.destroy();
     },
   };
+}
+
+/** Records steps into one pass, or submits all but the last, where each needs a submit of its own. */
+function recordSteps(gpu: Gpu, steps: readonly { pass: ListAtStep }[]): GPUCommandEncoder {
+  const passes = steps.map(({ pass }) => pass);
+  const each = gpu.can.immediates ? [passes] : passes.map((pass) => [pass]);
+  let encoder = gpu.device.createCommandEncoder();
+  for (const [i, together] of each.entries()) {
+    if (i > 0) {
+      gpu.submit(encoder.finish());
+      encoder = gpu.device.createCommandEncoder();
+    }
+    recordPass(gpu, encoder, together);
+  }
+  return encoder;
 }

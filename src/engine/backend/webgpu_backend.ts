@@ -18,6 +18,7 @@ import type { AttentionChoice, Roofline, StepChoice, TuneOutcome } from '../prot
 import {
   type Arrival,
   type Backend,
+  type BatchAsked,
   type Batching,
   type Constraint,
   type KvBytes,
@@ -113,9 +114,14 @@ export class WebGpuBackend implements Backend {
     return this.llama.kvBranches;
   }
 
-  async batch(slots: number, room: number, ids: Uint32Array<ArrayBuffer>): Promise<Batching | null> {
+  async prepareBatch(slots: number, room: number): Promise<void> {
+    const { prepareBatching } = await arrived(import('./gpu_batching'));
+    await prepareBatching(this.llama, slots, room);
+  }
+
+  async batch(asked: BatchAsked): Promise<Batching | null> {
     const { createBatching } = await arrived(import('./gpu_batching'));
-    return createBatching(this.gpu, this.llama, slots, room, ids);
+    return createBatching(this.gpu, this.llama, asked);
   }
 
   kvBytes(): Promise<KvBytes> {

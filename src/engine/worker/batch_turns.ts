@@ -4,7 +4,7 @@
 import type { GpuCounters } from '../../gpu/device';
 import type { SamplingParams } from '../../sampling/sampling';
 import { mostThatFit } from '../../shared/most_that_fit';
-import { BATCH_DEPTH, type Batching, type BatchMember, type SlotKv } from '../backend/backend';
+import { BATCH_DEPTH, type Batching, type BatchMember, MOST_TOGETHER, type SlotKv } from '../backend/backend';
 import type { Answer } from './answer';
 import type { AnswerBeside, StepsBeside } from './beside';
 import { LEAST_TOKENS } from './branch_plan';
@@ -21,6 +21,8 @@ import type { Turn, Turns } from './turns';
 const WORTH_TOKENS = 16;
 /** Room of a slot beyond the conversation that makes fewer slots the better choice. */
 const GOOD_ROOM = 256;
+/** Rooms of slots differ by so many positions, where memory is short. */
+const ROOM_STEP = 256;
 /** Most of the free budget that slots take: conversations beside them are worth the rest. */
 const SLOTS_SHARE = 3 / 4;
 
@@ -79,10 +81,16 @@ export class BatchTurns implements StepsBeside {
   private readonly refused = new WeakSet<AnswerBeside>();
   /** True where a batch could not be made. */
   private isRefused = false;
-  /** Steps in flight, the oldest first. */
-  private readonly steps: Promise<unknown>[] = [];
-  private readonly runAhead = new RunAhead('auto', BATCH_DEPTH);
+  /** True once a fused step gave up: no step of this batch does anything any more. Those of the next are plain. */
+  private isStuck = false;
+  private isPlainFromNow = false;
+  /** Readbacks in flight, the oldest first, each of so many steps. */
+  private readonly flights: { ids: Promise<readonly Uint32Array[]>; steps: number }[] = [];
+  private readonly runAhead = new RunAhead('auto', BATCH_DEPTH, MOST_TOGETHER);
   private wake: (() => void) | null = null;
+  private preparing: { isOver: boolean } | null = null;
+  /** The cost of a step by its requests, once a batch has told it. */
+  private cost: Batching['cost'] | null = null;
 
   constructor(
     private readonly session: Session,
@@ -91,8 +99,22 @@ export class BatchTurns implements StepsBeside {
   ) {}
 
   mayJoin(turns: AnswerBeside, answer: Answer, { position, most, queued }: IdsInFlight): boolean {
-    if (this.isRefused || this.refused.has(turns) || most - queued < WORTH_TOKENS) return false;
-    return this.isPlain(turns) && this.isWorth && this.hasRoom(position) && isCaughtUp(answer);
+    if (this.isRefused || this.isStuck || this.refused.has(turns) || most - queued < WORTH_TOKENS) return false;
+    const may = this.isPlain(turns) && this.isWorth && this.hasRoom(position) && isCaughtUp(answer);
+    return may && this.isPrepared(position + 1);
+  }
+
+  /** True once the steps are compiled, for a conversation of so many tokens; until then requests take turns. */
+  private isPrepared(tokens: number): boolean {
+    if (!this.preparing) {
+      const { backend } = this.session;
+      const plan = this.plan(tokens);
+      const compiled = plan && backend.prepareBatch?.(plan.slots, plan.room);
+      this.preparing = { isOver: !compiled };
+      const over = () => Object.assign(this.preparing as object, { isOver: true });
+      compiled?.then(over, over); // who opens the batch hears of a failure
+    }
+    return this.preparing.isOver;
   }
 
   async step(turns: AnswerBeside, answer: Answer, inFlight: IdsInFlight, stopped: () => boolean): Promise<boolean> {
@@ -119,7 +141,7 @@ export class BatchTurns implements StepsBeside {
     const back = turn.giveWay();
     try {
       while (answer.finishReason === null && (await seat.queued())) {
-        answer.take(await inFlight.next());
+        if (answer.take(await inFlight.next()) === 'gave up') await this.gaveUp(seat);
         if (stopped()) answer.finishReason ??= 'abort';
       }
       if (stopped()) answer.finishReason ??= 'abort';
@@ -216,34 +238,55 @@ export class BatchTurns implements StepsBeside {
     this.closeUnused();
   }
 
+  /** Makes a request go on by itself, from the last id that arrived. */
+  private async gaveUp(seat: Seat): Promise<void> {
+    const { inFlight } = seat.joining;
+    this.isStuck = true;
+    this.isPlainFromNow = true;
+    seat.isLeaving = true;
+    await inFlight.settle();
+    inFlight.rewind();
+  }
+
   private changed(): void {
     this.hasChanged = true;
     this.wake?.();
     this.wake = null;
   }
 
+  /** The slots of a batch for a conversation of so many tokens, and the room of each. Null: no room for two. */
+  private plan(tokens: number): { slots: number; room: number } | null {
+    const { backend, branches } = this.session;
+    if (!branches) return null;
+    const most = backend.contextLength;
+    for (let slots = this.turns.most; slots > 1; slots--) {
+      const fits = mostThatFit(most, (each) => slots * branches.bytesOf(each) <= SLOTS_SHARE * branches.free);
+      // Sizes that come again find their shaders compiled.
+      const room = fits < most && fits > ROOM_STEP ? fits - (fits % ROOM_STEP) : fits;
+      if (room >= Math.min(most, tokens + (slots > 2 ? GOOD_ROOM : WORTH_TOKENS))) return { slots, room };
+    }
+    return null;
+  }
+
   private async open(ids: Uint32Array<ArrayBuffer>): Promise<boolean> {
     if (this.batching) return true;
-    const { session, turns } = this;
+    const { session } = this;
     const { backend, branches } = session;
-    if (!branches || !backend.batch) return false;
-    const most = backend.contextLength;
-    for (let slots = turns.most; slots > 1; slots--) {
-      const room = mostThatFit(most, (tokens) => slots * branches.bytesOf(tokens) <= SLOTS_SHARE * branches.free);
-      if (room < Math.min(most, ids.length + (slots > 2 ? GOOD_ROOM : WORTH_TOKENS))) continue;
-      branches.slotBytes = slots * branches.bytesOf(room);
-      branches.evictFor(0);
-      try {
-        const make = async () => (await backend.batch?.(slots, room, ids)) ?? null;
-        this.batching = await withMemory(session, make);
-      } catch {
-        // as where there is none: a batch that is wrong on this GPU, or without memory
-      }
-      this.isRefused = !this.batching;
-      if (this.isRefused) branches.slotBytes = 0;
-      return !this.isRefused;
+    const plan = this.plan(ids.length);
+    if (!branches || !backend.batch || !plan) return false;
+    branches.slotBytes = plan.slots * branches.bytesOf(plan.room);
+    branches.evictFor(0);
+    try {
+      const asked = { ...plan, ids, plain: this.isPlainFromNow };
+      const make = async () => (await backend.batch?.(asked)) ?? null;
+      this.batching = await withMemory(session, make);
+      this.cost = this.batching?.cost ?? null;
+    } catch {
+      // as where there is none: a batch that is wrong on this GPU, or without memory
     }
-    return false;
+    this.isRefused = !this.batching;
+    if (this.isRefused) branches.slotBytes = 0;
+    return !this.isRefused;
   }
 
   /** Steps until nobody is left, among the requests that take turns. */
@@ -256,7 +299,7 @@ export class BatchTurns implements StepsBeside {
     } catch {
       // Each request reads the failure with its ids.
     } finally {
-      await Promise.allSettled(this.steps.splice(0));
+      await Promise.allSettled(this.flights.splice(0).map(({ ids }) => ids));
       for (const seat of this.seats) this.dismiss(seat);
       this.isRunning = false;
       this.closeUnused();
@@ -270,10 +313,10 @@ export class BatchTurns implements StepsBeside {
     for (const seat of this.seats) if (seat.joining.stopped() || this.isOutgrown(seat)) this.dismiss(seat);
     const rests = pause.isOn || turn.isOver || !this.isWorth;
     if (!rests) this.fill();
-    const oldest = this.steps.shift();
+    const oldest = this.flights.shift();
     if (oldest) {
-      await oldest;
-      this.runAhead.arrived(this.now());
+      await oldest.ids;
+      for (let i = 0; i < oldest.steps; i++) this.runAhead.arrived(this.now());
       return;
     }
     if (turn.isOver) {
@@ -298,14 +341,11 @@ export class BatchTurns implements StepsBeside {
 
   /**
    * True where requests step faster together than in turns: there are two at least, and a step of the batch takes less
-   * time than a step of each, as far as both are known.
+   * time than a step of each, as far as that is known.
    */
   private get isWorth(): boolean {
     const { candidates } = this;
-    if (candidates < 2) return false;
-    const batchMs = this.runAhead.stepMs ?? 0;
-    const aloneMs = this.session.runAhead?.stepMs ?? Number.POSITIVE_INFINITY;
-    return candidates * aloneMs > batchMs;
+    return candidates > Math.max(1, this.cost?.(candidates) ?? 0);
   }
 
   /** Resolves when a request has joined or left. */
@@ -332,12 +372,20 @@ export class BatchTurns implements StepsBeside {
   /** Queues steps up to the depth of the run-ahead, for the requests that want one. */
   private fill(): void {
     const batching = this.batching as Batching;
-    while (this.steps.length < Math.min(this.runAhead.depth, BATCH_DEPTH)) {
+    const { flights, runAhead } = this;
+    while (flights.length < BATCH_DEPTH) {
       const members = [...this.seats].filter((seat) => this.wants(seat));
-      if (members.length === 0) return;
+      const count = Math.min(runAhead.shared, ...members.map((seat) => this.leftOf(seat)));
+      const queued = flights.reduce((sum, { steps }) => sum + steps, 0);
+      if (members.length === 0 || queued + count > runAhead.depth) return;
       if (this.hasChanged || members.length !== this.members.length) this.setMembers(members);
-      this.queue(batching, members);
+      this.queue(batching, members, count);
     }
+  }
+
+  /** Steps that a request may still take here. */
+  private leftOf({ joining: { inFlight } }: Seat): number {
+    return Math.min(inFlight.most - inFlight.queued, (this.batching?.room ?? 0) - inFlight.position);
   }
 
   private members: readonly Seat[] = [];
@@ -352,18 +400,18 @@ export class BatchTurns implements StepsBeside {
     for (const seat of members) seat.id = undefined;
   }
 
-  private queue(batching: Batching, members: readonly Seat[]): void {
+  private queue(batching: Batching, members: readonly Seat[], steps: number): void {
     const { counters } = this.session.backend;
     const before = counters && { ...counters };
     const now = this.now();
-    const step = batching.step();
-    step.catch(() => {}); // the requests read it
-    this.steps.push(step);
+    const ids = batching.steps(steps);
+    ids.catch(() => {}); // the requests read it
+    this.flights.push({ ids, steps });
     for (const seat of members) {
       if (before && counters) addCalls(seat, before, counters);
       seat.joining.inFlight.add(
-        step.then((ids) => ids[seat.slot]),
-        1,
+        ids.then((all) => Uint32Array.from(all, (each) => each[seat.slot])),
+        steps,
         now,
       );
       seat.tell();
@@ -374,6 +422,7 @@ export class BatchTurns implements StepsBeside {
     if (this.isRunning || this.taken.size > 0) return;
     this.batching?.destroy();
     this.batching = null;
+    this.isStuck = false;
     this.members = [];
     const { branches } = this.session;
     if (branches) branches.slotBytes = 0;

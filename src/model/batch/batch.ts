@@ -1,14 +1,11 @@
 // The pass of a batch: a step of several conversations, a token each, that reads every weight once. The operations are
 // those of Llama.forward.
 
-import { mergedQ8 } from '../../attention/merged_q8';
-import { createSplitKvDecode } from '../../attention/split_kv_decode';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE } from '../../gpu/device';
 import { CommandList, type ListAtStep } from '../../gpu/kernel';
 import { createEmbed } from '../../kernels/elementwise/embed';
 import { headRowsEpilogue } from '../../kernels/linear/epilogues/head_rows';
 import { createMatmulFew } from '../../kernels/linear/matmul_few';
-import { BLOCK, ZERO_BELOW } from '../../kernels/linear/weight_format';
 import { type BatchRow, createRows, SLOTS, TOKEN_RING } from '../../kernels/row_table';
 import { logitsBytes, maximaBytes } from '../../kernels/sampling/maxima';
 import { seenBytes } from '../../kernels/sampling/penalties';
@@ -22,16 +19,19 @@ import {
   type SamplingParams,
 } from '../../sampling/sampling';
 import type { KvBranches } from '../kv_branches';
-import { LinearBuilder, type LinearSources, type Operation } from '../linears';
-import { bindableRoom, createBatchCache, SlotRows } from './batch_cache';
+import { LinearBuilder, type LinearSources } from '../linears';
+import type { FusedLaunch } from '../step/decode_step';
+import { bindableRoom, createBatchCache, SlotRows, slotArenas } from './batch_cache';
+import {
+  type BatchFused,
+  type BatchLayers,
+  compileFusedLayers,
+  createFusedLayers,
+  createPlainLayers,
+} from './batch_layers';
 import { createBatchSampler } from './batch_sampler';
-import { fewLinears, takesIntegers } from './few_linears';
 
 export { SLOTS };
-
-/** Keys that are worth a workgroup of attention, and workgroups of all conversations together that fill a large GPU. */
-const SPLIT_KEYS = 128;
-const ENOUGH_WORKGROUPS = 512;
 
 /** The buffers of a batch beside those of the model. */
 function createBuffers({ gpu, config, kvCache, attentionShape }: LinearSources, slots: number, room: number) {
@@ -59,7 +59,8 @@ type BatchBuffers = ReturnType<typeof createBuffers>;
 export class Batch {
   /** Steps recorded so far. */
   private steps = 0;
-  private nTokens = 0;
+  /** The conversations of the next step. */
+  rows: readonly BatchRow[] = [];
   /** True while biases or penalties change the logits of some row. */
   private isChanged = false;
   /** Slots whose conversation asks for that. */
@@ -72,8 +73,8 @@ export class Batch {
     readonly slots: number,
     /** Positions of a slot. */
     readonly room: number,
+    private readonly layers: BatchLayers,
     private readonly forward: (list: CommandList, nTokens: number, isChanged: boolean) => void,
-    private readonly freeScratch: () => void,
   ) {}
 
   /** As many slots, up to `most`, as this GPU binds with room for so many tokens each. */
@@ -83,70 +84,56 @@ export class Batch {
     return slots;
   }
 
+  /** Compiles the fused layers of a batch like that, which takes a GPU seconds, and allocates nothing. */
+  static async prepare(given: LinearSources, slots: number, most: number, fused: FusedLaunch): Promise<void> {
+    const { gpu, kvCache, attentionShape } = given;
+    const room = roomOf(given, slots, most);
+    const rows = createRows(gpu);
+    const arenas = slotArenas(kvCache, attentionShape, slots, room);
+    const sources = { ...given, attentionShape: { ...attentionShape, contextLength: room, rows }, kvCache: { arenas } };
+    await compileFusedLayers(sources, fused).finally(() => rows.destroy());
+  }
+
   /**
    * Compiles the pass and allocates its memory. Steps and passes of the model may run meanwhile.
    * @param slots conversations, at most SLOTS
-   * @param room positions of each, cut to what this GPU binds
+   * @param most positions of each, cut to what this GPU binds
+   * @param fused the fused step that the model runs. Null: a dispatch for each operation.
    * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable
    */
-  static async create(given: LinearSources, slots: number, most: number): Promise<Batch> {
-    const { gpu, config, weights } = given;
-    const room = Math.min(
-      most,
-      given.attentionShape.contextLength,
-      bindableRoom(gpu, given.kvCache, given.attentionShape, slots),
-    );
+  static async create(
+    given: LinearSources,
+    slots: number,
+    most: number,
+    fused: BatchFused | null = null,
+  ): Promise<Batch> {
+    const {
+      gpu,
+      config: { vocabSize },
+    } = given;
+    const room = roomOf(given, slots, most);
     const buffers = await gpu.guardMemory('The slots of a batch', () => createBuffers(given, slots, room));
-    const { cache, rows, own } = buffers;
     try {
-      // As quantized as the steps of one conversation, so that its text does not change its quality.
-      const { decode } = given.activations;
-      const attentionShape = { ...given.attentionShape, contextLength: room, rows, partsMergeInO: false };
-      const sources: LinearSources = {
-        ...given,
-        attentionShape,
-        kvCache: { ...given.kvCache, k: cache.k, v: cache.v },
-        activations: { decode, prefill: decode },
-        matrices: null,
-        createLong: createMatmulFew,
-      };
-      const { x, q, attn, status } = given.buffers;
-      const { vocabSize, hiddenSize, embeddingScale: scale } = config;
+      const sources = batchSources(given, buffers, room);
       const linears = new LinearBuilder(sources);
-      const inQ8 = weights.layers.every(({ o }) => takesIntegers(linears, o));
-      const quantizesAttn = inQ8 && config.headDim % BLOCK === 0;
-      const epilogue = headRowsEpilogue(config.logitScale, config.logitSoftcap, logitsBytes(vocabSize) / 4);
-      const [attention, embed, head, sample, ...layers] = await Promise.all([
-        createSplitKvDecode(
-          gpu,
-          attentionShape,
-          { SPLITS: splitsOf(sources) },
-          quantizesAttn ? mergedQ8(ZERO_BELOW) : undefined,
-        ),
-        createEmbed(gpu, { vocabSize, hiddenSize, parts: weights.embedding.parts, scale, rows }),
-        linears.linear('prefill', weights.head, epilogue, { from: x }, own.logits),
-        createBatchSampler(gpu, { vocabSize, room }, rows, own, status),
-        ...weights.layers.map((_, i) => fewLinears(linears, sources, i, quantizesAttn)),
-      ]);
-      const embedGroups = embed.bind(weights.embedding, own.tokens, x);
-      const attends = layers.map((_, i): Operation => {
-        const { window } = config.layers[i];
-        const ownRoom = Math.min(room, given.kvCache.rooms[i]);
-        return attention.bind(q, cache.k[i], cache.v[i], attn, window, ownRoom);
-      });
-      const forward = (list: CommandList, nTokens: number, isChanged: boolean) => {
-        embed.record(list, embedGroups, nTokens);
-        for (const [i, layer] of layers.entries()) {
-          layer.qkv.record(list, nTokens);
-          attends[i].record(list, nTokens);
-          layer.o.record(list, nTokens);
-          layer.gateUp.record(list, nTokens);
-          layer.down.record(list, nTokens);
-        }
-        head.record(list, nTokens);
-        sample(list, nTokens, isChanged);
-      };
-      return new Batch(sources, buffers, slots, room, forward, () => attention.destroy());
+      const layers =
+        (fused && (await createFusedLayers(sources, fused))) ?? (await createPlainLayers(linears, sources));
+      try {
+        const [ends, sample] = await Promise.all([
+          createEnds(linears, sources, buffers),
+          createBatchSampler(gpu, { vocabSize, room }, buffers.rows, buffers.own, layers.status),
+        ]);
+        const forward = (list: CommandList, nTokens: number, isChanged: boolean) => {
+          ends.embed(list, nTokens);
+          layers.record(list, nTokens);
+          ends.head(list, nTokens);
+          sample(list, nTokens, isChanged);
+        };
+        return new Batch(sources, buffers, slots, room, layers, forward);
+      } catch (error) {
+        layers.destroy();
+        throw error;
+      }
     } catch (error) {
       free(given, buffers);
       throw error;
@@ -174,7 +161,8 @@ export class Batch {
   setRows(rows: readonly (BatchRow & { id?: number })[]): void {
     const { gpu } = this.sources;
     this.buffers.rows.set(this.steps, rows);
-    this.nTokens = rows.length;
+    this.layers.renew();
+    this.rows = rows;
     this.isChanged = rows.some(({ slot }) => this.changed.has(slot));
     for (const { slot, id } of rows) {
       if (id !== undefined) gpu.write(this.tokens, Uint32Array.of(id), 4 * this.placeOf(this.steps) + 4 * slot);
@@ -183,7 +171,8 @@ export class Batch {
 
   /** The next step, to be recorded at once, and the place of its ids in `tokens`: that of slot 0, in words. */
   next(): { pass: ListAtStep; at: number } {
-    const { nTokens, isChanged } = this;
+    const { isChanged } = this;
+    const nTokens = this.rows.length;
     const step = { position: this.steps++, nTokens };
     const key = `${nTokens} ${isChanged}`;
     let list = this.lists.get(key);
@@ -200,7 +189,7 @@ export class Batch {
     const { gpu, config } = this.sources;
     const stride = logitsBytes(config.vocabSize) / 4;
     const all = new Float32Array(await gpu.read(this.buffers.own.logits));
-    return Array.from({ length: this.nTokens }, (_, i) => all.slice(i * stride, i * stride + config.vocabSize));
+    return this.rows.map((_, i) => all.slice(i * stride, i * stride + config.vocabSize));
   }
 
   private placeOf(step: number): number {
@@ -208,7 +197,7 @@ export class Batch {
   }
 
   destroy(): void {
-    this.freeScratch();
+    this.layers.destroy();
     free(this.sources, this.buffers);
   }
 }
@@ -219,8 +208,43 @@ function free({ gpu }: LinearSources, { cache, rows, own }: BatchBuffers): void 
   for (const buffer of Object.values(own)) gpu.destroyBuffer(buffer);
 }
 
-/** Parts of the keys of each conversation, always as many: the sums must not depend on how many there are. */
-function splitsOf({ attentionShape: { contextLength, nKvHeads } }: LinearSources): number {
-  const most = Math.min(contextLength / SPLIT_KEYS, ENOUGH_WORKGROUPS / (SLOTS * nKvHeads));
-  return 2 ** Math.floor(Math.log2(Math.max(1, most)));
+/** Positions of a slot, up to `most`. */
+function roomOf({ gpu, kvCache, attentionShape }: LinearSources, slots: number, most: number): number {
+  return Math.min(most, attentionShape.contextLength, bindableRoom(gpu, kvCache, attentionShape, slots));
+}
+
+/** The sources of the model, with the rows and the cache of a batch. */
+function batchSources(given: LinearSources, { rows, cache }: BatchBuffers, room: number): LinearSources {
+  // As quantized as the steps of one conversation, so that its text does not change its quality.
+  const { decode } = given.activations;
+  const { k, v, arenas } = cache;
+  return {
+    ...given,
+    attentionShape: { ...given.attentionShape, contextLength: room, rows, partsMergeInO: false },
+    kvCache: { ...given.kvCache, k, v, arenas },
+    activations: { decode, prefill: decode },
+    matrices: null,
+    createLong: createMatmulFew,
+  };
+}
+
+type Record = (list: CommandList, nTokens: number) => void;
+
+/** The embedding and the head. */
+async function createEnds(
+  linears: LinearBuilder,
+  { gpu, config, weights, buffers: { x } }: LinearSources,
+  { rows, own }: BatchBuffers,
+): Promise<{ embed: Record; head: Record }> {
+  const { vocabSize, hiddenSize, embeddingScale: scale, logitScale, logitSoftcap } = config;
+  const epilogue = headRowsEpilogue(logitScale, logitSoftcap, logitsBytes(vocabSize) / 4);
+  const [embed, head] = await Promise.all([
+    createEmbed(gpu, { vocabSize, hiddenSize, parts: weights.embedding.parts, scale, rows }),
+    linears.linear('prefill', weights.head, epilogue, { from: x }, own.logits),
+  ]);
+  const groups = embed.bind(weights.embedding, own.tokens, x);
+  return {
+    embed: (list, nTokens) => embed.record(list, groups, nTokens),
+    head: (list, nTokens) => head.record(list, nTokens),
+  };
 }

@@ -6,41 +6,58 @@ import { kvRowBytes } from '../../attention/kv_layout';
 import { type BufferRange, rangeStride, storedBytes } from '../../gpu/buffer_range';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../gpu/device';
 import { type KvBranches, ParkedRows, type Rows } from '../kv_branches';
-import type { KvCache } from '../kv_cache';
+import type { KvArena, KvCache } from '../kv_cache';
 
 /** Each layer is (slots, n_kv_heads, room, head_dim); layers with a window have a ring of their own room. */
 export interface BatchCache {
   k: BufferRange[];
   v: BufferRange[];
+  arenas: readonly KvArena[];
   /** The rows of a slot, as KvBranches copies them. */
   slot(index: number): readonly Rows[];
   destroy(): void;
 }
 
+type SlotShape = Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType'>;
+
+/** Where the slots of a batch lie. */
+export type SlotArena = Omit<KvArena, 'k' | 'v'> & {
+  /** Bytes of a slot in a layer, and of all. */
+  slotBytes: number;
+  layerSize: number;
+};
+
 /** @param room positions of a slot */
-export function createBatchCache(
-  gpu: Gpu,
-  cache: KvCache,
-  shape: Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType'>,
+export function slotArenas(
+  { arenas }: Pick<KvCache, 'arenas'>,
+  shape: SlotShape,
   slots: number,
   room: number,
-): BatchCache {
-  const ranges: Record<'k' | 'v', BufferRange[]> = { k: [], v: [] };
-  const arenas = cache.arenas.map(({ firstLayer, nLayers, room: whole }) => {
+): SlotArena[] {
+  return arenas.map(({ firstLayer, nLayers, room: whole }) => {
     const own = Math.min(room, whole);
     const slotBytes = shape.nKvHeads * own * kvRowBytes(shape);
-    const size = storedBytes(slots * slotBytes);
-    const layerBytes = rangeStride(size);
+    const layerSize = storedBytes(slots * slotBytes);
+    return { firstLayer, nLayers, layerBytes: rangeStride(layerSize), room: own, slotBytes, layerSize };
+  });
+}
+
+/** @param room positions of a slot */
+export function createBatchCache(gpu: Gpu, cache: KvCache, shape: SlotShape, slots: number, room: number): BatchCache {
+  const ranges: Record<'k' | 'v', BufferRange[]> = { k: [], v: [] };
+  const arenas = slotArenas(cache, shape, slots, room).map((arena) => {
+    const { firstLayer, nLayers, layerBytes, layerSize: size } = arena;
     const make = (name: 'k' | 'v') => {
       const usage = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;
       const buffer = gpu.createBuffer(`batch.${name}.${firstLayer}`, (nLayers - 1) * layerBytes + size, usage);
       for (let i = 0; i < nLayers; i++) ranges[name].push({ buffer, offset: i * layerBytes, size });
       return buffer;
     };
-    return { k: make('k'), v: make('v'), layerBytes, room: own, slotBytes };
+    return { ...arena, k: make('k'), v: make('v') };
   });
   return {
     ...ranges,
+    arenas,
     slot: (index) => arenas.map(({ slotBytes, ...rows }) => ({ ...rows, offset: index * slotBytes })),
     destroy() {
       for (const { k, v } of arenas) for (const buffer of [k, v]) gpu.destroyBuffer(buffer);
@@ -75,12 +92,7 @@ export class SlotRows extends ParkedRows {
 }
 
 /** Most positions of a slot that buffers can hold. */
-export function bindableRoom(
-  gpu: Gpu,
-  { arenas }: Pick<KvCache, 'arenas'>,
-  shape: Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType'>,
-  slots: number,
-): number {
+export function bindableRoom(gpu: Gpu, { arenas }: Pick<KvCache, 'arenas'>, shape: SlotShape, slots: number): number {
   const row = slots * shape.nKvHeads * kvRowBytes(shape);
   const each = arenas.map(({ nLayers, room }) => {
     const most = Math.floor((gpu.bindingLimit / nLayers - 256) / row);

@@ -2,16 +2,16 @@
 // has alone, and its own end.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Batching, MOST_SHARED } from '../../../src/engine/backend/backend';
+import type { Batching } from '../../../src/engine/backend/backend';
 import type { WebGpuBackend } from '../../../src/engine/backend/webgpu_backend';
 import type { EngineEvent, GenerateOptions } from '../../../src/engine/protocol';
 import { Batches } from '../../../src/engine/worker/batches';
 import { Branches } from '../../../src/engine/worker/branches';
 import { generate } from '../../../src/engine/worker/generate';
-import { RunAhead } from '../../../src/engine/worker/run_ahead';
 import type { Session } from '../../../src/engine/worker/session';
 import { Turns } from '../../../src/engine/worker/turns';
 import { GpuMemoryError, GpuProgramError } from '../../../src/errors';
+import { GAVE_UP } from '../../../src/sampling/sampling';
 import { requestGpu, testGpu } from '../../gpu/test_device';
 import { ask, numberSession, tinyBackend } from '../doubles/loop_session';
 
@@ -39,6 +39,12 @@ let session: Session;
 let turns: Turns;
 /** The steps of batches, by the requests in each. */
 let steps: number[];
+/** What was asked of each batch. */
+let plain: boolean[];
+/** Steps of batches before one gives up, and with it all behind it. */
+let givesUpAfter: number;
+/** The cost of a step of a batch. */
+let cost: number;
 /** Most positions of a slot. */
 let mostRoom: number;
 /** The fewest leading tokens that a slot can give. */
@@ -48,36 +54,41 @@ beforeAll(async () => {
   await import('../../../src/engine/worker/batch_turns'); // a late part leaves the requests to their turns
   backend = await tinyBackend(await testGpu(), 128);
   const make = backend.batch.bind(backend);
-  backend.batch = async (slots, room, ids) => {
-    const batching = (await make(slots, Math.min(room, mostRoom), ids)) as Batching;
+  backend.batch = async (asked) => {
+    plain.push(asked.plain);
+    const batching = (await make({ ...asked, room: Math.min(asked.room, mostRoom) })) as Batching;
     let members = 0;
     return {
       ...batching,
+      cost: () => cost,
       fill: (...asked) => Object.defineProperty(batching.fill(...asked), 'least', { value: slotLeast }),
       setMembers(next) {
         members = next.length;
         batching.setMembers(next);
       },
-      step() {
-        steps.push(members);
-        return batching.step();
+      steps(count) {
+        const first = steps.length;
+        steps.push(...Array(count).fill(members));
+        const gaveUp = (i: number) => !asked.plain && first + i >= givesUpAfter;
+        return batching.steps(count).then((all) => all.map((ids, i) => (gaveUp(i) ? ids.fill(GAVE_UP) : ids)));
       },
     };
   };
 });
 
-/** @param batchStepMs the time between steps of a batch by its clock; 0 tells nothing */
-function open(budget = 1e9, most = 8, batchStepMs = 0) {
-  let now = 0;
+function open(budget = 1e9, most = 8, batchCost = 1) {
   let ticks = 0;
+  cost = batchCost;
   steps = [];
+  plain = [];
+  givesUpAfter = Number.POSITIVE_INFINITY;
   mostRoom = Number.POSITIVE_INFINITY;
   slotLeast = 0;
   turns = new Turns(20, () => ticks++);
   turns.most = most;
   session = numberSession(backend);
   session.branches = new Branches(backend.parking, budget);
-  session.batches = new Batches(session, turns, () => (now += batchStepMs));
+  session.batches = new Batches(session, turns, () => 0);
 }
 
 async function run({ ids, options, stopAfter = Number.POSITIVE_INFINITY }: Asked) {
@@ -190,7 +201,7 @@ describe('answers at once', () => {
       if (label.startsWith('readback.')) throw new GpuMemoryError(label, size, null, 'A test.');
       return createBuffer.call(gpu, label, size, usage);
     };
-    const made = backend.batch(2, 64, Uint32Array.from([...ASKED[0].ids, 1]));
+    const made = backend.batch({ slots: 2, room: 64, ids: Uint32Array.from([...ASKED[0].ids, 1]), plain: false });
     await expect(made.finally(() => Object.assign(gpu, { createBuffer }))).rejects.toThrow(GpuMemoryError);
     expect(gpu.allocatedBytes).toBe(allocatedBytes);
   });
@@ -202,7 +213,8 @@ describe('answers at once', () => {
     const bytes = (1280 * small.parking.bytesPerToken) / 2 + 256 * nLayers;
     Object.assign(gpu, { plannedBinding: bytes });
     const slots = async (length: number) => {
-      const batching = await small.batch(8, 512, Uint32Array.from(numbers(3, length)));
+      const ids = Uint32Array.from(numbers(3, length));
+      const batching = await small.batch({ slots: 8, room: 512, ids, plain: false });
       batching?.destroy();
       await gpu.settled();
       return batching && [batching.slots, batching.room];
@@ -214,19 +226,30 @@ describe('answers at once', () => {
     gpu.destroy();
   });
 
+  test('after a step that gave up each goes on where it was, and later batches are plain', async () => {
+    open();
+    const asked = ASKED.slice(0, 3);
+    const expected = await alone(asked);
+    givesUpAfter = 9;
+    const answers = await Promise.all(asked.map(run));
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+    expect(plain.slice(0, 2)).toEqual([false, true]);
+    expect(plain.lastIndexOf(false)).toBe(0);
+    expect(answers.every(({ done }) => done?.metrics.tbtMs.perToken.length)).toBe(true);
+    session.branches?.giveUp();
+    expect([session.branches?.held.bytes, session.batches?.running.size]).toEqual([0, 0]);
+  });
+
   test('a batch that is slower than turns is left for good', async () => {
-    open(1e9, 8, 3_600_000);
-    session.runAhead = new RunAhead('auto', backend.maxRunAhead, MOST_SHARED, backend.stepBoundMs);
-    for (let at = 0; at < 40; at += 2) session.runAhead.arrived(at);
-    expect(session.runAhead.stepMs).toBe(2);
+    open(1e9, 8, 2.5);
     const asked = ASKED.slice(0, 2);
     const expected = await alone(asked);
     const answers = await Promise.all(asked.map(run));
     expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
-    expect(steps.length).toBeGreaterThan(0);
-    const before = steps.length;
     await Promise.all(asked.map(run));
-    expect(steps.length).toBe(before);
+    expect([plain.length, steps.length]).toEqual([1, 0]);
+    await Promise.all(ASKED.slice(0, 4).map(run));
+    expect(Math.max(...steps)).toBe(4); // more of them are worth it
   });
 
   test('a batch that cannot be made, or is wrong on this GPU, is asked for once, and requests take turns', async () => {

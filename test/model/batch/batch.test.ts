@@ -3,12 +3,14 @@
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../../src/model/batch/batch';
 import { checkBatch } from '../../../src/model/batch/batch_check';
+import type { BatchFused } from '../../../src/model/batch/batch_layers';
+import { timeBatch } from '../../../src/model/batch/batch_time';
 import { readConfig } from '../../../src/model/config/read';
 import { Llama } from '../../../src/model/llama';
 import { sampleEnd } from '../../../src/model/sampler';
 import { resolveTensors } from '../../../src/model/tensors';
 import { allocateWeights } from '../../../src/model/weights';
-import { penalizes, type SamplingParams } from '../../../src/sampling/sampling';
+import { GAVE_UP, penalizes, type SamplingParams } from '../../../src/sampling/sampling';
 import { openModel } from '../../../src/storage/model_file';
 import { relativeError } from '../../close';
 import { fixtureFolder } from '../../cpu/fixtures';
@@ -54,11 +56,12 @@ async function open(
   activations: 'f32' | 'q8' = 'f32',
   device = testGpu(without),
   contextLength = CONTEXT,
+  quantize?: 'q8',
 ) {
   const gpu = await device;
   const files = await openModel(droppedFolder(fixtureFolder(name)));
   const config = readConfig(files);
-  const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config);
+  const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config, quantize);
   const options = { contextLength, kvType: 'f32', attention: 'fused_decode', activations } as const;
   const llama = await Llama.create(gpu, config, weights, options);
   await read(files);
@@ -86,7 +89,8 @@ async function open(
     }
     return { answer, logits };
   };
-  const batch = (slots: number, room: number) => Batch.create(llama.batchSources, slots, room);
+  const batch = (slots: number, room: number, fused: BatchFused | null = null) =>
+    Batch.create(llama.batchSources, slots, room, fused);
   return { gpu, llama, prompt, alone, batch };
 }
 
@@ -201,6 +205,81 @@ test('a batch of signed bytes steps in signed bytes', async () => {
   const again = await together(model, batch, CHATS.slice(0, 2), [3, 0], 5);
   expect(again.answers).toEqual(answers);
   batch.destroy();
+});
+
+/** A dispatch for each phase, so that no workgroup waits for another. */
+const FUSED: BatchFused = { launch: { groups: 16, threads: 64 }, spins: 1 << 20, test: { apart: true } };
+
+describe('fused steps', () => {
+  const openQ8 = () => open('qwen2', [], 'q8', testGpu(), CONTEXT, 'q8');
+  const dispatches = (batch: Batch) => batch.next().pass.list.commands.length;
+
+  test('are right, and the same bit by bit beside others and in other rows', async () => {
+    const model = await openQ8();
+    const before = model.gpu.allocatedBytes;
+    const batch = await model.batch(CHATS.length, 48, FUSED);
+    const { ids } = CHATS[2];
+    await model.prompt(CHATS[2]);
+    await checkBatch(model.gpu, model.llama, batch, Uint32Array.from(ids));
+    const answers = await together(model, batch, CHATS, [0, 0, 1, 2, 3], 5);
+    expect(await together(model, batch, CHATS, [4, 3, 0, 0, 0], 5)).toEqual(answers);
+    batch.destroy();
+    expect([model.gpu.failure, model.gpu.allocatedBytes]).toEqual([null, before]);
+  });
+
+  test('are compiled ahead of the batch', async () => {
+    const model = await openQ8();
+    const before = model.gpu.allocatedBytes;
+    const { launch, spins } = FUSED;
+    await Batch.prepare(model.llama.batchSources, 3, 48, { launch, spins });
+    expect(model.gpu.allocatedBytes).toBe(before);
+    const { pipelines } = model.gpu.counters;
+    const batch = await model.batch(3, 48, { launch, spins });
+    // The embedding, the head and the quantization of x, the maxima, the draw, biases, penalties and their counts.
+    expect(model.gpu.counters.pipelines - pipelines).toBeLessThanOrEqual(8);
+    batch.setRows([{ slot: 0, position: 0, id: 1 }]);
+    expect(dispatches(batch)).toBeLessThan(8);
+    batch.destroy();
+  });
+
+  test.each([
+    ['more workgroups than the launch has', { ...FUSED, launch: { groups: 2, threads: 64 } }, 'qwen2'],
+    ['another architecture', FUSED, 'gemma3'],
+  ])('that would need %s leave a dispatch for each operation', async (_, fused, name) => {
+    const model = await open(name, [], 'q8', testGpu(), CONTEXT, 'q8');
+    const batch = await model.batch(2, 48, fused);
+    batch.setRows([{ slot: 0, position: 0, id: 1 }]);
+    expect(dispatches(batch)).toBeGreaterThan(14);
+    batch.destroy();
+  });
+
+  test('behind one that gave up bring no id', async () => {
+    const model = await openQ8();
+    const batch = await model.batch(2, 48, {
+      ...FUSED,
+      spins: 1,
+      test: { apart: true, publish: 'fn publish(i: u32, payload: u32, tag: u32) {}' },
+    });
+    batch.setRows([
+      { slot: 0, position: 0, id: 1 },
+      { slot: 1, position: 0, id: 2 },
+    ]);
+    expect([...(await step(model, batch)).slice(0, 2)]).toEqual([GAVE_UP, GAVE_UP]);
+    batch.setRows([{ slot: 1, position: 0, id: 2 }]);
+    expect((await step(model, batch))[1]).toBe(GAVE_UP); // the batch is dead, whoever comes
+    batch.destroy();
+  });
+
+  test('are timed beside the step of one, which changes nothing', async () => {
+    const model = await openQ8();
+    const batch = await model.batch(3, 48, FUSED);
+    const expected = await model.alone(CHATS[2], 3);
+    const cost = await timeBatch(model.gpu, model.llama, batch, CHATS[2].ids.length);
+    expect(cost(1)).toBe(cost(2));
+    expect(cost(3)).toBeGreaterThan(0);
+    expect(await model.alone(CHATS[2], 3)).toEqual(expected);
+    batch.destroy();
+  });
 });
 
 describe('the check of a batch', () => {
