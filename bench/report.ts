@@ -455,6 +455,8 @@ export interface KvFigures {
 export interface AtOnce {
   requests: number;
   tokensPerSecond: number;
+  /** Dispatches of a step. */
+  dispatches: number;
 }
 
 /** A prompt that an engine before has written to storage. */

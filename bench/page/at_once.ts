@@ -28,26 +28,33 @@ export async function measureAtOnce(model: SyntheticModel, tokens: number): Prom
   const run = async () => {
     const turn = await turns.enter({ stopped: () => false });
     const times: number[] = [];
+    let dispatches = 0;
     const hear = (events: readonly EngineEvent[]) => {
-      for (const event of events) if (event.type === 'token') times.push(event.atMs);
+      for (const event of events) {
+        if (event.type === 'token') times.push(event.atMs);
+        if (event.type === 'done') dispatches = event.metrics.perToken?.dispatches ?? 0;
+      }
     };
     const options = { maxTokens: tokens, temperature: 0, seed: 0, ignoreEos: true, reuseCache: false };
     const input = { prompt: seededPrompt(PROMPT, PROMPT, seed++) };
     await generate(session, input, options, hear, () => false, undefined, undefined, turn!).finally(() =>
       turn!.leave(),
     );
-    return times;
+    return { times, dispatches };
   };
   const together = (requests: number) => Promise.all(Array.from({ length: requests }, run));
-  await together(2); // fetches and compiles the batch
+  await session.backend.prepareBatch?.(turns.most, session.backend.contextLength); // the budget has room for all
+  await together(turns.most); // fetches, checks and times the batch
   const measured: AtOnce[] = [];
   for (const requests of REQUESTS) {
-    const times = await together(requests);
+    const ran = await together(requests);
+    const times = ran.map((each) => each.times);
     const all = times.flat();
     const start = Math.max(...times.map((each) => each[0])); // all prompts have run
     const end = Math.min(...times.map((each) => each[each.length - 1])); // none has ended
     const between = all.filter((at) => at > start && at <= end).length;
-    measured.push({ requests, tokensPerSecond: (1000 * between) / (end - start) });
+    const { dispatches } = ran[0];
+    measured.push({ requests, tokensPerSecond: (1000 * between) / (end - start), dispatches });
   }
   session.branches.giveUp();
   session.branches = undefined;

@@ -30,8 +30,11 @@ export function kvTable({ quant, kv, rows }: Extract<BenchReport, { suite: 'kv' 
     return [[...row, ...storedCells(stored)]];
   });
   const together = rows.flatMap(({ shape, tokens, measured }) => {
-    const each = measured?.atOnce.map((at) => `${at.requests}: ${figure(at.tokensPerSecond)}`);
-    return each?.length ? [`${shape}, ${tokens} tokens, requests at once, tok/s of all: ${each.join(', ')}`] : [];
+    const each = measured?.atOnce.map(
+      ({ requests, tokensPerSecond, dispatches }) => `${requests}: ${figure(tokensPerSecond)} (${figure(dispatches)})`,
+    );
+    const title = `${shape}, ${tokens} tokens, requests at once, tok/s of all and dispatches of a step`;
+    return each?.length ? [`${title}: ${each.join(', ')}`] : [];
   });
   const refused = rows.flatMap(({ shape, tokens, refused: why }) =>
     why ? [`${shape}, ${tokens} tokens: ${why.message}`] : [],
