@@ -157,7 +157,7 @@ describe('a server with ranges', () => {
         return response.write(file.subarray(first, last + 1)) || true;
       },
       {},
-      { ...TUNING, stallMs: 60, retryDelaysMs: [1] },
+      { ...TUNING, stallMs: 1000, retryDelaysMs: [1] },
     );
     expect(await (await opening).read(1000, 500)).toEqual(bytes(1000, 1500));
     expect(site.requests).toEqual(['f.bin bytes=0-999', 'f.bin bytes=1000-1999']);
