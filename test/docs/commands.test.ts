@@ -23,6 +23,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   'bench attention': 'test/browser/engine/bench.test.ts',
   'bench baseline': 'test/browser/engine/bench.test.ts',
   'bench decode': 'test/browser/engine/bench.test.ts',
+  'bench kv': 'test/browser/engine/bench.test.ts',
   'bench prefill': 'test/browser/engine/bench.test.ts',
   'bench quality': 'test/browser/engine/bench.test.ts',
   'bench race': 'test/browser/engine/bench.test.ts',

@@ -53,6 +53,21 @@ test('roofline: a table on stdout, progress on stderr', async () => {
   expect(stderr).toContain('roofline: memory');
 });
 
+test('kv: two chats in turns, and requests at once', async () => {
+  const { stdout, code } = await bench('kv --quick --json --shape tiny --lengths 24 --rounds 1');
+  expect(code).toBe(0);
+  const report: BenchReport = JSON.parse(stdout);
+  if (report.suite !== 'kv') throw new Error(`a report of ${report.suite}`);
+  const [{ measured, refused }] = report.rows;
+  expect(refused).toBeNull();
+  expect(measured?.cachedTokens).toBe(23);
+  expect(measured?.atOnce.map(({ requests }) => requests)).toEqual([1, 2, 4, 8]);
+  for (const { tokensPerSecond, dispatches } of measured?.atOnce ?? []) {
+    expect(tokensPerSecond).toBeGreaterThan(0);
+    expect(dispatches).toBeGreaterThan(1);
+  }
+});
+
 test("decode: the engine's loop in a worker with a fine clock; a table of arrivals, costs and bytes", async () => {
   const { stdout, code } = await bench(
     'decode --quick --tokens 5 --context 1 --rounds 2 --run-ahead 2 --attention fused_decode --step plain',
