@@ -12,10 +12,10 @@ import { readJson } from '../test/text/fixtures';
 import { runTool } from './lib/terminal';
 
 const FLAGS = {
-  schemas: { kind: 'whole', value: 'N', help: 'how many schemas (default 10000)' },
-  documents: { kind: 'whole', value: 'N', help: 'documents of each schema (default 5)' },
-  answers: { kind: 'whole', value: 'N', help: 'answers of the storyteller at temperature 1, instead of schemas' },
-  hostile: { kind: 'whole', value: 'N', help: 'hostile constraints, instead of schemas' },
+  schemas: { kind: 'count', value: 'N', help: 'how many schemas (default 10000)' },
+  documents: { kind: 'count', value: 'N', help: 'documents of each schema (default 5)' },
+  answers: { kind: 'count', value: 'N', help: 'answers of the storyteller at temperature 1, instead of schemas' },
+  hostile: { kind: 'count', value: 'N', help: 'hostile constraints, instead of schemas' },
   forced: { kind: 'text', value: 'FILE', help: 'tokens that are forced, in the vocabulary of a tokenizer.json' },
   seed: { kind: 'whole', value: 'N', help: 'seed of the first schema, answer or constraint (default 0)' },
 } as const;

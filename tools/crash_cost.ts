@@ -17,9 +17,9 @@ import type { CrashRequest, OutlivedCrash } from './page/outlive_crash';
 const FLAGS = {
   gb: { kind: 'number', value: 'N', help: 'size of the model in BF16, in 1e9 bytes (default 2.5)' },
   quantize: { kind: 'text', words: ['none', 'q8', 'q4'], help: 'what its weights become (default q4)' },
-  prompt: { kind: 'whole', value: 'N', help: 'tokens of the prompt (default 512)' },
-  tokens: { kind: 'whole', value: 'N', help: 'tokens of the answer (default 512)' },
-  rounds: { kind: 'whole', value: 'N', help: 'browsers (default 3)' },
+  prompt: { kind: 'count', value: 'N', help: 'tokens of the prompt (default 512)' },
+  tokens: { kind: 'count', value: 'N', help: 'tokens of the answer (default 512)' },
+  rounds: { kind: 'count', value: 'N', help: 'browsers (default 3)' },
   json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },
 } as const;
 

@@ -5,9 +5,9 @@ import { newCounts, openHistories } from '../test/engine/chats/histories';
 import { runTool } from './lib/terminal';
 
 const FLAGS = {
-  histories: { kind: 'whole', value: 'N', help: 'how many histories (default 1000)' },
-  steps: { kind: 'whole', value: 'N', help: 'requests of each history (default 12)' },
-  beside: { kind: 'whole', value: 'N', help: 'most requests beside each other (default 4)' },
+  histories: { kind: 'count', value: 'N', help: 'how many histories (default 1000)' },
+  steps: { kind: 'count', value: 'N', help: 'requests of each history (default 12)' },
+  beside: { kind: 'count', value: 'N', help: 'most requests beside each other (default 4)' },
   seed: { kind: 'whole', value: 'N', help: 'seed of the first history (default 0)' },
 } as const;
 

@@ -9,7 +9,7 @@ import { runTool } from './lib/terminal';
 import { comparePanel } from './page/panel_cost';
 
 const FLAGS = {
-  rounds: { kind: 'whole', value: 'N', help: 'answers with and without the panel (default 20 each)' },
+  rounds: { kind: 'count', value: 'N', help: 'answers with and without the panel (default 20 each)' },
   'run-ahead': { kind: 'whole', words: ['auto'], value: 'auto|N', help: 'steps in flight on the GPU (default auto)' },
   backend: { kind: 'text', words: ['webgpu', 'cpu'], help: 'default webgpu' },
   json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },

@@ -9,7 +9,7 @@ import { CHAIN, STORYTELLER } from './soak/site';
 const FLAGS = {
   minutes: { kind: 'number', value: 'N', help: 'how long (default 10); the round under way is ended; 0: one round' },
   seed: { kind: 'whole', value: 'N', help: 'seed of the first round (default: a new one); later rounds count up' },
-  losses: { kind: 'whole', value: 'N', help: 'until N losses of the device have happened, and no other fault' },
+  losses: { kind: 'count', value: 'N', help: 'until N losses of the device have happened, and no other fault' },
   model: { kind: 'text', words: ['chain', 'storyteller'], help: 'default chain, a model of known texts' },
   verbose: { kind: 'switch', help: 'a line for each task' },
 } as const;

@@ -8,7 +8,7 @@ import { runTool } from './lib/terminal';
 import { begin, crash, ended, type Heard, leads, type Question, ready, TabSite, tokens } from './tabs/site';
 
 const FLAGS = {
-  ends: { kind: 'whole', value: 'N', help: 'how often the leading tab is closed or crashes (default 100)' },
+  ends: { kind: 'count', value: 'N', help: 'how often the leading tab is closed or crashes (default 100)' },
   seed: { kind: 'whole', value: 'N', help: 'seed of the first (default 0)' },
 } as const;
 

@@ -1,7 +1,7 @@
 // The flags of `generate`: values, refusals and the usage text.
 
 import { expect, test } from 'vitest';
-import { UsageError } from '../../tools/lib/flags';
+import { readFlags, UsageError } from '../../tools/lib/flags';
 import { readGenerateFlags as parseFlags, toRequest, generateUsage as usage } from '../../tools/lib/generate_flags';
 
 test('every kind of flag, attached or apart', () => {
@@ -21,6 +21,15 @@ test('every kind of flag, attached or apart', () => {
     kv: 'f32',
     quantize: 'q4',
   });
+});
+
+test('a count is a whole number from 1 on', () => {
+  const flags = { histories: { kind: 'count', value: 'N', help: 'how many' } } as const;
+  expect(readFlags(flags, ['--histories', '1'])).toEqual({ histories: 1 });
+  for (const text of ['0', '-1']) {
+    expect(() => readFlags(flags, ['--histories', text])).toThrow(`--histories ${text}: at least 1.`);
+  }
+  expect(() => readFlags(flags, ['--histories', '1.5'])).toThrow('not a whole number');
 });
 
 test('a value may be anything: empty, with dashes, with newlines and equals signs', () => {

@@ -3,8 +3,11 @@
 import { parseArgs } from 'node:util';
 
 export interface Flag {
-  /** `texts` may be given several times; `switch` takes no value; `pairs` are whole numbers with a number each. */
-  kind: 'text' | 'texts' | 'switch' | 'number' | 'whole' | 'pairs';
+  /**
+   * `texts` may be given several times; `switch` takes no value; `count` is a whole number from 1 on; `pairs` are whole
+   * numbers with a number each.
+   */
+  kind: 'text' | 'texts' | 'switch' | 'number' | 'whole' | 'count' | 'pairs';
   /** The allowed values; for numbers, the words allowed beside them. */
   words?: readonly string[];
   /** The value's name in the usage text. Default: the words. */
@@ -21,6 +24,7 @@ type Value<F extends Flag> = {
   switch: boolean;
   number: number | Word<F, never>;
   whole: number | Word<F, never>;
+  count: number;
   pairs: Record<string, number>;
 }[F['kind']];
 
@@ -95,10 +99,11 @@ function readPairs(name: string, text: string): Record<string, number> {
   return Object.fromEntries(pairs);
 }
 
-function readNumber(what: string, kind: 'number' | 'whole', text: string): number {
+function readNumber(what: string, kind: 'number' | 'whole' | 'count', text: string): number {
   const number = text.trim() === '' ? Number.NaN : Number(text);
-  if (!Number.isFinite(number) || (kind === 'whole' && !Number.isSafeInteger(number))) {
-    throw new UsageError(`${what}: not a ${kind === 'whole' ? 'whole number' : 'number'}.`);
+  if (!Number.isFinite(number) || (kind !== 'number' && !Number.isSafeInteger(number))) {
+    throw new UsageError(`${what}: not a ${kind === 'number' ? 'number' : 'whole number'}.`);
   }
+  if (kind === 'count' && number < 1) throw new UsageError(`${what}: at least 1.`);
   return number;
 }
