@@ -1,7 +1,7 @@
 // Hashing a whole file from its pieces, in this thread and behind a port.
 
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Hasher, portHasher, serveHasher } from '../../../src/storage/source/hash_port';
 import { localHasher, WholeHash } from '../../../src/storage/source/whole_hash';
 
@@ -47,6 +47,21 @@ describe.each([
       bytes.fill(0);
     }
   });
+});
+
+test('a thread that ended is an error, not a wait', async () => {
+  vi.useFakeTimers();
+  try {
+    const { port1, port2 } = new MessageChannel();
+    port2.close();
+    const hash = new WholeHash('model.gguf', PIECES.length, SHA256, Promise.resolve(portHasher(port1)));
+    const added = Promise.allSettled(PIECES.map((piece, i) => hash.add(i, piece)));
+    await vi.advanceTimersByTimeAsync(60_000);
+    const last = (await added).at(-1);
+    expect(last).toMatchObject({ reason: { code: 'worker', message: expect.stringContaining('answers no more') } });
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('only a few pieces are in transit to the other thread', async () => {
