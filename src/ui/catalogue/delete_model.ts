@@ -1,5 +1,5 @@
 // <vivace-delete-model>: deletes a downloaded model after a question in its place. Fires `vivace-deleted`, bubbling,
-// with the model's name and the reason why it is still there, if it is.
+// with the model's name and the error that kept it there, if one did.
 
 import { css, html, nothing } from 'lit';
 import { type CachedModel, deleteCachedModel } from '../../engine/engine';
@@ -9,7 +9,7 @@ import { pageWords } from '../../words/page_words';
 import { WordedElement } from '../../words/worded_element';
 import { sharedStyles } from '../shared/shared_styles';
 
-/** Detail of `vivace-deleted`. `failure` is null if the model is gone. */
+/** Detail of `vivace-deleted`. `failure` is the error's own sentence, or null if the model is gone. */
 export interface Deleted {
   readonly name: string;
   readonly failure: string | null;

@@ -11,6 +11,7 @@ import type { ModelOffer } from '../catalogue/catalogue_list';
 import '../catalogue/delete_model';
 import type { Deleted } from '../catalogue/delete_model';
 import type { Offers } from '../catalogue/offers';
+import { renderDetail } from '../shared/advice_detail';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
 import './kept_prompts';
@@ -34,7 +35,7 @@ export class VivaceModels extends WordedElement {
     engine: { attribute: false },
     usage: { state: true },
     complaint: { state: true },
-    said: { state: true },
+    deleted: { state: true },
   };
   /** The models that the page offers, and what is known of them. */
   declare offers: Offers | null;
@@ -42,8 +43,8 @@ export class VivaceModels extends WordedElement {
   declare engine: Engine | null;
   declare private usage: Awaited<ReturnType<typeof cacheUsage>>;
   declare private complaint: string;
-  /** The newest announcement for screen readers. */
-  declare private said: string;
+  /** The newest deletion. */
+  declare private deleted: Deleted | null;
   private stopListening: (() => void) | null = null;
 
   constructor() {
@@ -52,13 +53,13 @@ export class VivaceModels extends WordedElement {
     this.engine = null;
     this.usage = null;
     this.complaint = '';
-    this.said = '';
+    this.deleted = null;
   }
 
   /** Opens the dialog over the page. Escape closes it and returns the focus to where it was. */
   show(): void {
     this.complaint = '';
-    this.said = '';
+    this.deleted = null;
     const dialog = this.renderRoot.querySelector('dialog');
     if (dialog && !dialog.open) dialog.showModal();
     void this.refresh();
@@ -103,7 +104,7 @@ export class VivaceModels extends WordedElement {
           </section>
         </slot>
         ${this.renderKept()}
-        <p class="unseen" role="status">${this.said}</p>
+        ${this.renderDeleted()}
       </div>
     </dialog>`;
   }
@@ -187,6 +188,15 @@ export class VivaceModels extends WordedElement {
     return isRunning ? html`<span class="running" data-testid="running">${pageWords().models.running}</span>` : nothing;
   }
 
+  /** A deletion is seen in the list, and told to screen readers. A failure is told to everybody. */
+  private renderDeleted() {
+    const text = pageWords().catalogue;
+    const { name = '', failure = null } = this.deleted ?? {};
+    const said = failure === null ? name && text.deleted(name) : text.notDeleted(name);
+    return html`<p class=${failure === null ? 'unseen' : 'complaint'} role="status">${said}</p>
+      ${renderDetail({ detail: failure ?? '' })}`;
+  }
+
   private loadAddress = (event: Event) => {
     event.preventDefault();
     const field = this.renderRoot.querySelector<HTMLInputElement>('#address')!;
@@ -223,9 +233,7 @@ export class VivaceModels extends WordedElement {
   };
 
   private onDeleted = async (event: CustomEvent<Deleted>) => {
-    const { name, failure } = event.detail;
-    const text = pageWords().catalogue;
-    this.said = failure === null ? text.deleted(name) : text.notDeleted(name, failure);
+    this.deleted = event.detail;
     await this.refresh();
     this.renderRoot.querySelector<HTMLElement>('#kept-title')?.focus();
   };

@@ -30,7 +30,8 @@ export const catalogue: CatalogueWords = {
   deleteAsk: (size) => `${size} löschen?`,
   keep: 'Behalten',
   deleted: (name) => `${name} wurde gelöscht.`,
-  notDeleted: (name, why) => `${name} konnte nicht gelöscht werden: ${why}`,
+  notDeleted: (name) =>
+    `${name} konnte nicht gelöscht werden. Schließen Sie andere Tabs dieser Seite und versuchen Sie es noch einmal.`,
   running: 'Läuft',
   opening: 'Wird geöffnet …',
   downloading: (percent) => `Wird geladen, ${percent}`,

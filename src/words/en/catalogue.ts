@@ -28,7 +28,7 @@ export const catalogue = {
   deleteAsk: (size: string) => `Delete ${size}?`,
   keep: 'Keep',
   deleted: (name: string) => `${name} was deleted.`,
-  notDeleted: (name: string, why: string) => `Couldn’t delete ${name}: ${why}`,
+  notDeleted: (name: string) => `Couldn’t delete ${name}. Close other tabs of this page, and try again.`,
   running: 'Running',
   opening: 'Opening…',
   downloading: (percent: string) => `Downloading, ${percent}`,

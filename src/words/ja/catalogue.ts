@@ -30,7 +30,7 @@ export const catalogue: CatalogueWords = {
   deleteAsk: (size) => `${size} を削除しますか？`,
   keep: '残す',
   deleted: (name) => `${name} を削除しました。`,
-  notDeleted: (name, why) => `${name} を削除できませんでした: ${why}`,
+  notDeleted: (name) => `${name} を削除できませんでした。このページのほかのタブを閉じて、もう一度お試しください。`,
   running: '実行中',
   opening: '開いています…',
   downloading: (percent) => `ダウンロード中 ${percent}`,

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { catalogue as germanWords } from '../../../src/words/de/catalogue';
 import { ROOT } from '../../../tools/lib/ensure.mjs';
 import { type Served, serve } from '../../../tools/lib/serve';
 import {
@@ -237,6 +238,32 @@ test('the dialog loads an address; a canceled load continues where it was', asyn
   await answers();
   await openDialog();
   await expect.poll(() => textOf(kept('twin')), SOON).toMatch(/twin\.gguf.*running.*15\.\d MB · last used \w+/s);
+});
+
+test('a failed deletion is told in the language of the page, with the error in a fold', async () => {
+  const german = await page.context().newPage();
+  await german.goto(`${site.url}${CPU}&lang=de`);
+  await ready(german); // its workers have started
+  await german.locator('#model').click();
+  const row = german.getByTestId('kept-model').filter({ hasText: 'twin' });
+  await row.getByTestId('delete').click();
+  await german.evaluate(() => {
+    const { Worker } = globalThis;
+    globalThis.Worker = class {
+      constructor() {
+        globalThis.Worker = Worker;
+        throw new Error('no worker today');
+      }
+    } as unknown as typeof Worker;
+  });
+  await row.getByTestId('confirm-delete').click();
+  const models = german.locator('vivace-models');
+  const said = models.locator('.inside > [role=status]');
+  await expect.poll(() => textOf(said), SOON).toBe(germanWords.notDeleted('twin.gguf'));
+  expect(await said.getAttribute('class')).toBe('complaint');
+  await expect.poll(() => textOf(models.getByTestId('advice-detail'))).toContain('no worker today');
+  expect(await row.count()).toBe(1);
+  await german.close();
 });
 
 test("deleting asks first, and removes only this model's pieces", async () => {
