@@ -11,10 +11,12 @@ import type { VivaceChat } from '../ui/chat/chat';
 import type { Offer } from '../ui/shared/advice';
 import '../ui/model/loader';
 import '../ui/model/notices';
-import { LOAD_FIELDS, type LoadSettings } from '../ui/settings/settings_fields';
+import type { LoadSettings } from '../ui/settings/settings_fields';
 import { type EmbedListener, EmbedSession, waitingNotice } from './embed_session';
 import { sharedPool } from './engine_pool';
+import { findMisspelled } from './misspelled';
 import {
+  ATTRIBUTES,
   type EmbedModel,
   readAddress,
   readLanguage,
@@ -27,22 +29,6 @@ import { protect, shelter, showTheme } from './protect';
 import { whenRemoved } from './removal';
 import { isAlone, readEmbedServer, type ServedSlot } from './server/server_part';
 import { warningsFor } from './warnings_for';
-
-const ATTRIBUTES = [
-  'model',
-  'hub',
-  'sha256',
-  'worker',
-  'server',
-  'server-model',
-  'server-rule',
-  'share',
-  'autoload',
-  'theme',
-  'lang',
-  'examples',
-  ...LOAD_FIELDS.map(({ name }) => name),
-];
 
 /** Shows the texts of a language, or those of the browser's. */
 type ShowLanguage = (asked: string | null) => Promise<void>;
@@ -71,7 +57,7 @@ class ChatWithModel implements ReactiveController {
   hostConnected(): void {
     const { chat, loader } = this;
     const { signal } = this.connected;
-    this.changes.observe(chat, { attributeFilter: ATTRIBUTES });
+    this.changes.observe(chat, { attributeFilter: [...ATTRIBUTES, 'autoload'] });
     // A load moves what is in the chat. A press that moves its own button away would be no click.
     chat.addEventListener('focusin', () => !chat.matches(':active') && this.session?.start(), { signal });
     chat.addEventListener('click', () => this.session?.start(), { signal });
@@ -87,7 +73,7 @@ class ChatWithModel implements ReactiveController {
       if (chat.engine?.health.state === 'well') this.warn(chat.engine.info.warnings);
     });
     this.read();
-    void chat.updateComplete.then(() => this.missModel());
+    void chat.updateComplete.then(() => this.missAttributes());
   }
 
   hostDisconnected(): void {
@@ -103,11 +89,18 @@ class ChatWithModel implements ReactiveController {
     if (typeof chat.examples === 'string') chat.examples = splitExamples(chat.examples);
   }
 
-  /** Warns of a chat of the page that nothing can answer. That of the script tag's window has its engine from there. */
-  private missModel(): void {
+  /**
+   * Warns of misspelled attributes, and of a chat of the page that nothing can answer. That of the script tag's window
+   * has its engine from there.
+   */
+  private missAttributes(): void {
     const { chat } = this;
-    if (this.held || chat.engine || chat.getAttribute('model') || chat.getRootNode() !== document) return;
-    console.warn('Vivace: <vivace-chat> answers nothing: it has no attribute model and none named server.');
+    const complaints: string[] = [];
+    const known = [...ATTRIBUTES, 'autoload', ...(chat.constructor as typeof VivaceChat).observedAttributes];
+    findMisspelled(chat.getAttributeNames(), known, '', complaints);
+    const isAnswered = this.held || chat.engine || chat.getAttribute('model') || chat.getRootNode() !== document;
+    if (!isAnswered) complaints.push('answers nothing: it has no attribute model and none named server.');
+    this.complain(complaints);
   }
 
   /** Applies the attributes. */
@@ -120,12 +113,16 @@ class ChatWithModel implements ReactiveController {
       this.letGo();
       if (asked) this.hold(asked);
     }
-    for (const complaint of complaints) console.warn(`Vivace: <vivace-chat> ${complaint}`);
+    this.complain(complaints);
     if (!asked) return;
     chat.tellsStories = tellsStories(asked);
     showTheme(chat, chat.getAttribute('theme') ?? 'auto');
     if (chat.hasAttribute('examples')) chat.examples = splitExamples(chat.getAttribute('examples'));
     if (chat.hasAttribute('autoload')) this.session?.start();
+  }
+
+  private complain(complaints: readonly string[]): void {
+    for (const complaint of complaints) console.warn(`Vivace: <vivace-chat> ${complaint}`);
   }
 
   /** The model named by the attributes, or null if they name none. */

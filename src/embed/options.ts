@@ -3,8 +3,9 @@
 import { HUB, modelLocation } from '../engine/engine';
 import { canFetch } from '../shared/can_fetch';
 import { DEFAULT_MODEL } from '../ui/model/page_options';
-import { type LoadSettings, readLoadSettings, type Thinking } from '../ui/settings/settings_fields';
+import { LOAD_FIELDS, type LoadSettings, readLoadSettings, type Thinking } from '../ui/settings/settings_fields';
 import { languageOf } from '../words/language';
+import { findMisspelled } from './misspelled';
 import { type EmbedServer, readEmbedServer } from './server/server_part';
 
 const THINKING = ['on', 'off'] as const satisfies readonly Thinking[];
@@ -13,6 +14,22 @@ const SETTINGS = ['off', 'sampling', 'all'] as const;
 const THEMES = ['auto', 'light', 'dark'] as const;
 /** `none`: no button, the page opens the window itself. */
 const POSITIONS = ['bottom-right', 'bottom-left', 'none'] as const;
+
+/** The attributes that a tag and an element share. */
+export const ATTRIBUTES = [
+  'model',
+  'hub',
+  'sha256',
+  'worker',
+  'server',
+  'server-model',
+  'server-rule',
+  'share',
+  'theme',
+  'lang',
+  'examples',
+  ...LOAD_FIELDS.map(({ name }) => name),
+];
 
 /** The model of a tag or an element, with its load options. */
 export interface EmbedModel {
@@ -67,7 +84,7 @@ export interface EmbedOptions extends EmbedModel {
 
 export interface ReadOptions {
   options: EmbedOptions;
-  /** One sentence for each illegal attribute. */
+  /** One sentence for each illegal or misspelled attribute. */
   complaints: string[];
 }
 
@@ -77,6 +94,7 @@ export interface ReadOptions {
  */
 export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, pageAddress: string): ReadOptions {
   const complaints: string[] = [];
+  const find = (name: string) => data[datasetKey(name)];
   const oneOf = <T extends string>(name: string, choices: readonly T[]): T | null => {
     const value = data[name];
     const found = choices.find((choice) => choice === value);
@@ -96,7 +114,7 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
   const options: EmbedOptions = {
     model: readModel(data, pageAddress, complaints) ?? new URL(DEFAULT_MODEL, scriptAddress).href,
     sha256: data.sha256,
-    load: readLoad((name) => data[datasetKey(name)], 'data-', complaints),
+    load: readLoad(find, 'data-', complaints),
     title: data.title || 'Vivace',
     lang: readLanguage(data.lang, complaints),
     theme: oneOf('theme', THEMES) ?? 'auto',
@@ -113,15 +131,20 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
     remember,
     panel,
     worker: readAddress('worker', data.worker, pageAddress, complaints),
-    server: readEmbedServer((name) => data[datasetKey(name)], 'data-', remember !== null, complaints),
+    server: readEmbedServer(find, 'data-', remember !== null, complaints),
     share: flag('share') || undefined,
     open: flag('open'),
   };
+  const { load, ...own } = options;
+  findMisspelled(Object.keys(data).map(attributeName), [...ATTRIBUTES, ...Object.keys(own)], 'data-', complaints);
   return { options, complaints };
 }
 
 /** The key in `dataset` of an attribute's name without `data-`. */
-const datasetKey = (name: string): string => name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const datasetKey = (name: string): string => name.replace(/-./g, ([, letter]) => letter.toUpperCase());
+
+/** The name without `data-` of an attribute's key in `dataset`. */
+const attributeName = (key: string): string => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** The location of a model or of a hub's repository, or undefined, with a complaint if the text is illegal. */
 export function readModel({ model, hub }: DOMStringMap, base: string, complaints: string[]): string | undefined {

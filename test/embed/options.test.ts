@@ -1,5 +1,7 @@
 // The script tag's attributes as options and complaints.
 
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { readEmbedOptions } from '../../src/embed/options';
 import { STANDARD_LOAD } from '../../src/ui/settings/settings_fields';
@@ -160,4 +162,44 @@ test.each([
   const read = readEmbedOptions({ remember, server: 'https://far.example' }, SCRIPT, PAGE);
   expect([read.options.remember, read.complaints.length]).toEqual([name, complaints]);
   expect(read.options.server?.remembers, 'the consent lasts as long').toBe(name !== null);
+});
+
+test.each([
+  ['them', 'theme'],
+  ['sytem', 'system'],
+  ['kvBuget', 'kv-budget'],
+  ['servermodel', 'server-model'],
+  ['placehodler', 'placeholder'],
+])('the complaint about a misspelled attribute, data-%s, names data-%s', (key, meant) => {
+  const { options, complaints } = readEmbedOptions({ [key]: 'x', server: 'https://llm.example.com/v1' }, SCRIPT, PAGE);
+  expect(options).toEqual(readEmbedOptions({ server: 'https://llm.example.com/v1' }, SCRIPT, PAGE).options);
+  expect(complaints).toHaveLength(1);
+  expect(complaints[0]).toMatch(
+    new RegExp(`is no attribute, but data-${meant} is \\(docs/embedding\\.md\\); it is left out\\.$`),
+  );
+});
+
+test('attributes of other scripts and of tools are none of ours', () => {
+  const theirs = [
+    'cfasync',
+    'nscript',
+    'turboTrack',
+    'astroRerun',
+    'domain',
+    'websiteId',
+    'rh',
+    'testid',
+    'v',
+    'color',
+  ];
+  expect(readEmbedOptions(Object.fromEntries(theirs.map((key) => [key, ''])), SCRIPT, PAGE).complaints).toEqual([]);
+});
+
+test('each attribute of docs/embedding.md is known', () => {
+  const docs = readFileSync(path.resolve(import.meta.dirname, '../../docs/embedding.md'), 'utf8');
+  const names = new Set(Array.from(docs.matchAll(/\bdata-([a-z0-9-]+)/g), ([, name]) => name));
+  expect(names.size).toBeGreaterThan(25);
+  const data = Object.fromEntries([...names].map((name) => [name.replace(/-(.)/g, (_, c) => c.toUpperCase()), '']));
+  const { complaints } = readEmbedOptions(data, SCRIPT, PAGE);
+  expect(complaints.filter((complaint) => complaint.includes('is no attribute'))).toEqual([]);
 });

@@ -423,6 +423,21 @@ async function tinyModel() {
   return { address: hosts.putFile('tiny.gguf', new Uint8Array(await file.arrayBuffer())), vocabulary };
 }
 
+test('a misspelled attribute of the tag and of an element is one warning, and those of the page are none', async () => {
+  const global =
+    'id="c" class="c" style="height:500px" lang="en" title="a" dir="ltr" tabindex="0" hidden role="region" data-x="1"';
+  const ours = 'model="/none.gguf" heading="a" figures="off" shortcuts';
+  const body = `<vivace-chat ${global} ${ours} placehodler="Ask"></vivace-chat>${tag('data-them="dark" data-cfasync="false"')}`;
+  const { page, said } = await visitHost(hosts, { body });
+  await expect
+    .poll(() => said.toSorted())
+    .toEqual([
+      `warning: Vivace: <vivace-chat> placehodler is no attribute, but placeholder is (docs/embedding.md); it is left out.`,
+      `warning: Vivace: data-them is no attribute, but data-theme is (docs/embedding.md); it is left out.`,
+    ]);
+  await page.context().close();
+});
+
 test('without any charset the ids and texts are the same', async () => {
   const { address, vocabulary } = await tinyModel();
   const { page, said } = await visitHost(hosts, {

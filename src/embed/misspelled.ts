@@ -1,0 +1,25 @@
+// Attributes that are nearly those of a tag or of an element. Others belong to the page and its tools. Pure.
+
+/** Complains of each name that is nearly a known one. @param prefix of the names in complaints */
+export function findMisspelled(
+  names: readonly string[],
+  known: readonly string[],
+  prefix: string,
+  complaints: string[],
+): void {
+  for (const name of names) {
+    const meant = known.find((other) => other.length > 3 && isNear(name, other));
+    if (meant && !known.includes(name))
+      complaints.push(
+        `${prefix}${name} is no attribute, but ${prefix}${meant} is (docs/embedding.md); it is left out.`,
+      );
+  }
+}
+
+/** True if all but two neighboring letters are the same: one is missing, too many, wrong or exchanged with the next. */
+function isNear(a: string, b: string): boolean {
+  let [start, end] = [0, 0];
+  while (a[start] && a[start] === b[start]) start++;
+  while (end < b.length - start && a.at(~end) === b.at(~end)) end++;
+  return Math.max(a.length, b.length) - start - end < 3;
+}
