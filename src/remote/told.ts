@@ -18,6 +18,8 @@ export class Told {
   private hasCalls = false;
   /** Tokens of the engine before, which `done` of the next one counts too. */
   private earlier = 0;
+  /** All tokens that were asked for are told: the next engine tells the end alone. */
+  private isFull = false;
   private first: TokenEvent | null = null;
   private last: TokenEvent | null = null;
   private readonly gaps: number[] = [];
@@ -30,16 +32,20 @@ export class Told {
   /** The event as the reader hears it. Null for one that the reader knows. */
   take(event: EngineEvent): EngineEvent | null {
     if (event.type === 'start') {
-      const isKnown = this.hasStarted;
+      if (this.hasStarted) return null;
       this.hasStarted = true;
-      return isKnown ? null : event;
+      return event;
     }
     if (event.type === 'done') {
-      const { usage } = event;
-      if (this.earlier === 0) return event;
-      const all = { ...usage, completionTokens: usage.completionTokens + this.earlier };
-      return { ...event, usage: all, metrics: this.metricsOfAll(event.metrics) };
+      const { earlier } = this;
+      if (!earlier) return event;
+      const end = { ...event, usage: { ...event.usage }, metrics: this.metricsOfAll(event.metrics) };
+      end.usage.completionTokens += earlier;
+      if (!this.isFull) return end;
+      end.usage.completionTokens = earlier;
+      return { ...end, text: '', finishReason: 'length' };
     }
+    if (this.isFull) return null;
     if (event.type === 'token') return this.takeToken(event);
     if (event.type === 'reasoning') this.reasoning += event.text;
     if (event.type === 'tool-call') this.hasCalls = true;
@@ -62,12 +68,12 @@ export class Told {
 
   /** The last engine's metrics, with the times of the whole answer. */
   private metricsOfAll(metrics: RunMetrics): RunMetrics {
-    const { first, last, gaps, startMs } = this;
-    if (!first || !last) return metrics;
-    const decodeMs = last.atMs - first.atMs;
+    const { gaps } = this;
+    const firstMs = this.first!.atMs; // the engine before has told a token
+    const decodeMs = this.last!.atMs - firstMs;
     return {
       ...metrics,
-      ttftMs: first.atMs - startMs,
+      ttftMs: firstMs - this.startMs,
       decodeTokensPerSecond: decodeMs > 0 ? (gaps.length * 1000) / decodeMs : null,
       tbtMs: summarizeGaps(gaps),
     };
@@ -80,21 +86,23 @@ export class Told {
    */
   rest({ messages, prompt, options }: Asked): Partial<Asked> | null {
     const { n = 1, constraint, maxTokens, minTokens } = options;
+    const { tokens } = this;
     if (n > 1 || this.hasCalls) return null;
-    if (this.tokens === 0) return {};
-    if (constraint !== undefined || this.text === '') return null;
-    this.earlier = this.tokens;
+    if (!tokens) return {};
+    if (constraint || !this.text) return null;
+    this.earlier = tokens;
     this.offset = null;
+    this.isFull = tokens === maxTokens;
     const left = {
-      ...(maxTokens !== undefined && { maxTokens: Math.max(1, maxTokens - this.tokens) }),
-      ...(minTokens !== undefined && { minTokens: Math.max(0, minTokens - this.tokens) }),
+      maxTokens: maxTokens && (maxTokens - tokens || 1),
+      minTokens: minTokens && Math.max(0, minTokens - tokens),
     };
     if (typeof prompt === 'string') return { prompt: prompt + this.text, options: { ...options, ...left } };
     if (!messages) return null;
     const last = options.continueLast ? messages.at(-1) : undefined;
     const before = last ? messages.slice(0, -1) : messages;
     const content = (last?.content ?? '') + this.text;
-    if (content.trim() === '') return null;
+    if (!content.trim()) return null;
     const reasoning = (last?.reasoning ?? '') + this.reasoning;
     const answer = { ...last, role: 'assistant', content, ...(reasoning !== '' && { reasoning }) } as const;
     return { messages: [...before, answer], options: { ...options, ...left, continueLast: true } };

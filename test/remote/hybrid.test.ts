@@ -218,6 +218,20 @@ describe('a lost answer', () => {
     }
   });
 
+  test('behind all tokens that were asked for has no token more, and ends', async () => {
+    for (const rest of [[token('fox')], [token(''), { type: 'reasoning', text: 'Hm' } as const], []]) {
+      const server = engineOf('server', [start(), ...words('It is a '), cut()]);
+      const usage = { promptTokens: 8, cachedTokens: 0, completionTokens: rest.length, reasoningTokens: 0 };
+      const local = engineOf('page', [start(), ...rest, done({ text: '!', usage })]);
+      const { engine } = hybrid({ local, server, rule: () => 'remote' });
+      const { text, kinds, all } = await read(engine.chat(HELLO, { maxTokens: 3 }));
+      expect(text).toBe('It is a ');
+      expect(kinds.filter((kind) => kind === 'token')).toHaveLength(3);
+      expect(all.at(-1)).toMatchObject({ finishReason: 'length', usage: { ...usage, completionTokens: 3 } });
+      expect(local.asked[0].options.maxTokens).toBe(1); // an engine answers with a token at least
+    }
+  });
+
   test('has no more tokens at the least than it was asked for', async () => {
     for (const [minTokens, left] of [
       [9, 7],
