@@ -54,7 +54,7 @@ export function createLanguageModel(source: PromptEngine | EngineLoader): Langua
         const refusal = refusalOf(checked, engine);
         if (refusal !== null) throw notSupported(refusal);
         const session = new LanguageModel(new SessionState(engine, checked), signal);
-        await orAborted(session.begin(initial.length > 0 ? messages : [], signal), signal);
+        await orAborted(session.begin(initial.length > 0 ? messages : []), signal);
         monitor.report(1);
         if (options.monitor) await new Promise((resolve) => setTimeout(resolve)); // a listener may abort at 1
         signal.throwIfAborted();

@@ -21,6 +21,12 @@ const MAX_ROUNDS = 10;
 /** Room for an answer, in tokens, for which older messages are dropped. A smaller context leaves an eighth. */
 const ANSWER_ROOM = 1024;
 
+/** What remains of the history beside added messages, and the tokens of both. */
+interface Fit {
+  left: readonly ChatMessage[];
+  tokens: number;
+}
+
 type Part = string | LanguageModelMessageContent;
 type Parts = string | LanguageModelMessageContent[];
 
@@ -126,9 +132,9 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
     await this.#inTurn(signal, async (within) => {
       this.#checkSystem(messages);
       const said = messages.filter((message) => !isBlank(message));
-      const tokens = await this.#fit(said, {}, 1, within);
+      const fit = await this.#fit(said, {}, 1);
       within.throwIfAborted();
-      this.#keep(said, tokens);
+      this.#keep(said, fit);
     });
   }
 
@@ -154,9 +160,9 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
   }
 
   /** Takes the messages that the session begins with and never drops. */
-  protected async begin(initial: readonly ChatMessage[], signal: AbortSignal): Promise<void> {
+  protected async begin(initial: readonly ChatMessage[]): Promise<void> {
     const said = initial.filter((message) => !isBlank(message));
-    this.#keep(said, await guarded(this.#fit(said, {}, 1, signal)));
+    this.#keep(said, await guarded(this.#fit(said, {}, 1)));
     this.#state.kept = said.length;
   }
 
@@ -200,9 +206,9 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
         ...(round === MAX_ROUNDS && { toolChoice: 'none' }),
         continueLast,
       };
-      await this.#fit(pending, settings, room, signal);
+      const { left } = await this.#fit(pending, settings, room);
       signal.throwIfAborted();
-      const conversation = inTurns([...this.#state.history, ...pending]);
+      const conversation = inTurns([...left, ...pending]);
       const events = engine.chat(conversation, {
         ...samplingOf(options, engine),
         ...settings,
@@ -214,7 +220,7 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
       const begun = continueLast ? pending.pop()?.content : '';
       pending.push({ ...answer.message, content: begun + answer.message.content });
       const results = round < MAX_ROUNDS ? await this.#results(answer, emit, signal) : [];
-      if (results.length === 0) return this.#keep(pending, answer.tokens);
+      if (results.length === 0) return this.#keep(pending, { left, tokens: answer.tokens });
       pending.push(...results);
     }
   }
@@ -248,37 +254,35 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
     }
   }
 
-  #keep(messages: readonly ChatMessage[], tokens: number): void {
+  /** Adds the messages of a complete call, in the place of the oldest ones that had no room beside them. */
+  #keep(messages: readonly ChatMessage[], { left, tokens }: Fit): void {
     const state = this.#state;
+    const isFull = left.length < state.history.length;
     if (state.history.length === 0 && messages[0]?.role === 'system') state.kept = 1;
-    state.history.push(...messages);
+    state.history = [...left, ...messages];
     state.contextUsage = tokens;
+    if (isFull) for (const type of ['contextoverflow', 'quotaoverflow']) this.dispatchEvent(new Event(type));
   }
 
   /**
-   * Drops the oldest exchanges until the history, the added messages and an answer have room, and returns the tokens of
-   * both. If the room cannot be made, one token is enough.
-   * @throws DOMException QuotaExceededError if even that does not fit; then nothing is dropped
+   * Finds the oldest exchanges without which the history, the added messages and an answer have room. If the room
+   * cannot be made, one token is enough.
+   * @throws DOMException QuotaExceededError if even that does not fit
    */
-  async #fit(
-    added: readonly ChatMessage[],
-    settings: ChatSettings,
-    room: number,
-    signal: AbortSignal,
-  ): Promise<number> {
+  async #fit(added: readonly ChatMessage[], settings: ChatSettings, room: number): Promise<Fit> {
     const { history, kept } = this.#state;
     const withTools = { ...this.#tools(), ...settings };
     const countFrom = (from: number) =>
       this.#count([...history.slice(0, kept), ...history.slice(from), ...added], withTools);
     const all = await countFrom(kept);
-    if (all + room <= this.contextWindow) return all;
+    if (all + room <= this.contextWindow) return { left: history, tokens: all };
     const isBegin = (i: number) => history[i].role === 'user' && history[i - 1]?.role !== 'user';
     const cuts = history.map((_, i) => i).filter((i) => i > kept && isBegin(i));
     if (history.length > kept) cuts.push(history.length);
     const least = cuts.length > 0 ? await countFrom(history.length) : all;
     if (least >= this.contextWindow) throw quotaExceeded(least, this.contextWindow);
     const most = this.contextWindow - (least + room <= this.contextWindow ? room : 1);
-    if (all <= most) return all;
+    if (all <= most) return { left: history, tokens: all };
     let [tooEarly, cut, tokens] = [-1, cuts.length - 1, least];
     while (cut - tooEarly > 1) {
       const middle = (tooEarly + cut) >> 1;
@@ -286,12 +290,7 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
       if (count <= most) [cut, tokens] = [middle, count];
       else tooEarly = middle;
     }
-    const left = [...history.slice(0, kept), ...history.slice(cuts[cut])];
-    const contextUsage = await this.#count(left, this.#tools());
-    signal.throwIfAborted();
-    Object.assign(this.#state, { history: left, contextUsage });
-    for (const type of ['contextoverflow', 'quotaoverflow']) this.dispatchEvent(new Event(type));
-    return tokens;
+    return { left: [...history.slice(0, kept), ...history.slice(cuts[cut])], tokens };
   }
 
   /** The tokens of messages. Some templates refuse a conversation without a question: then one is added. */

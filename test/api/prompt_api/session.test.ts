@@ -380,8 +380,10 @@ test('an append that overflows drops the oldest exchanges too', async () => {
   expect(contents()?.[0]).toBe('be kind');
 });
 
-test('messages dropped for a prompt that is aborted stay away', async () => {
-  const { session, asked, engine } = await nearlyFull();
+test('a prompt that is aborted or fails drops nothing, although it had no room beside the oldest exchanges', async () => {
+  const { session, asked, engine, events } = await nearlyFull();
+  const usage = session.contextUsage;
+  const { chat } = engine;
   engine.chat = async function* (messages, options = {}) {
     asked.push({ messages, options });
     await PATIENT(options.signal);
@@ -393,7 +395,14 @@ test('messages dropped for a prompt that is aborted stay away', async () => {
   await expect.poll(() => asked.length).toBe(before + 1);
   controller.abort();
   await errorOf(asking);
-  expect(session.contextUsage).toBe(4);
+  engine.chat = () => {
+    throw codeError('device-lost');
+  };
+  await errorOf(session.prompt('word '.repeat(25)));
+  expect([events, session.contextUsage]).toEqual([[], usage]);
+  engine.chat = chat;
+  await session.prompt('more');
+  expect(asked.at(-1)?.messages).toHaveLength(8);
 });
 
 test('a system prompt of the first prompt is never dropped either', async () => {
