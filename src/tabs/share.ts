@@ -1,6 +1,7 @@
 // Joins the tabs that share a model.
 
 import type { EngineLoadOptions, engineParts as EngineParts, ModelLocation } from '../engine/engine';
+import { withTimeout } from '../shared/with_timeout';
 import { browserPlace } from './place';
 import { TabHost } from './tab_host';
 import { PROTOCOL } from './wire';
@@ -11,12 +12,13 @@ const BUILD: string = import.meta.env?.VIVACE_BUILD ?? '';
 
 /**
  * The model, if tabs can share it. Null for opened files, which other tabs do not have; on phones, which pause and end
- * hidden tabs; and where the browser lacks or refuses what tabs need.
+ * hidden tabs; and where the browser lacks or refuses what tabs need, or gives no answer about it.
  */
 export async function shareable({ isPhone }: typeof EngineParts, model: ModelLocation): Promise<string | null> {
   if (typeof model !== 'string' || typeof BroadcastChannel !== 'function' || isPhone()) return null;
   try {
-    await navigator.locks.query(); // a sandboxed frame, and a site without storage, have locks that refuse
+    // A sandboxed frame, and a site without storage, have locks that refuse. Some browsers have locks that hang.
+    await withTimeout(() => navigator.locks.query());
     return model;
   } catch {
     return null;

@@ -5,7 +5,10 @@ import { Engine, engineParts } from '../../src/engine/engine';
 import { shareable } from '../../src/tabs/share';
 import { SharedEngine } from '../../src/tabs/shared_engine';
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 const refusal = () => new DOMException('Access to the Locks API is denied in this context.', 'SecurityError');
 const working = { request() {}, query: async () => ({ held: [], pending: [] }) };
@@ -24,10 +27,14 @@ test.each<[string, object | undefined, boolean]>([
     },
     false,
   ],
+  ['locks that never answer', { ...working, query: () => new Promise(() => {}) }, false],
 ])('%s', async (_, locks, shares) => {
+  vi.useFakeTimers();
   vi.stubGlobal('navigator', { locks, userAgent: 'Test' });
   const model = 'https://host.example/m.gguf';
-  expect(await shareable(engineParts, model)).toBe(shares ? model : null);
+  const found = shareable(engineParts, model);
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(await Promise.race([found, 'waiting'])).toBe(shares ? model : null);
   expect(await shareable(engineParts, new File([], 'm.gguf'))).toBeNull();
 });
 
