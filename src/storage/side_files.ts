@@ -17,10 +17,12 @@ export async function readSideFiles(folder: ModelFolder): Promise<SideFiles> {
   return { generationConfig, tokenizerJson, tokenizerConfig };
 }
 
+/** A chat template in a file of its own comes before that of the configuration, as in transformers. */
 async function readTokenizerConfig(folder: ModelFolder): Promise<JsonObject | null> {
-  const config = await readJson(folder, 'tokenizer_config.json');
-  if (config && Object.hasOwn(config, 'chat_template')) return config;
-  const template = await optional(folder.open('chat_template.jinja', 'text'));
+  const [config, template] = await Promise.all([
+    readJson(folder, 'tokenizer_config.json'),
+    optional(folder.open('chat_template.jinja', 'text')),
+  ]);
   return template ? { ...config, chat_template: await readText(template) } : config;
 }
 

@@ -84,9 +84,12 @@ describe.each(WAYS)('a folder as %s', (_, place) => {
     expect(model).toMatchObject({ generationConfig: null, tokenizerJson: null, tokenizerConfig: null });
   });
 
-  test('the template of tokenizer_config.json stays', async () => {
-    const model = await open({ ...SHARDED, 'tokenizer_config.json': '{"chat_template":"own"}' });
-    expect(model.tokenizerConfig).toEqual({ chat_template: 'own' });
+  test('a template in a file comes before that of tokenizer_config.json', async () => {
+    const { 'chat_template.jinja': file, ...others } = SHARDED;
+    const config = { 'tokenizer_config.json': '{"chat_template":"own"}' };
+    const both = await open({ ...SHARDED, ...config });
+    const alone = await open({ ...others, ...config });
+    expect([both, alone].map((model) => model.tokenizerConfig?.chat_template)).toEqual([file, 'own']);
   });
 
   const missing: [string, Files, RegExp][] = [
