@@ -54,6 +54,7 @@ fn radix_threshold(floor: u32, unit: f32, goal: u32) -> u32 {
 }
 
 // The probability of all logits with key >= floor, relative to the best: exact to 2^-32 each, and summed as integers.
+// A thread has 2^12 logits at most (a vocabulary of 2^20), so that neither half of its sum leaves its word.
 fn mass(floor: u32) -> f32 {
   sum = vec2u(0u, 0u);
   scan_logits(Visit(SUM, floor, 0x1p31f, 0u, 0u, 0u), ALL);

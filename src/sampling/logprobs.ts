@@ -6,9 +6,6 @@ import { NO_TOKEN } from './sampling';
 /** Most of the likeliest tokens that are reported. */
 export const MAX_LOGPROBS = 20;
 
-/** The largest vocabulary whose log probabilities the kernels find. */
-export const MAX_LOGPROBS_VOCABULARY = 2 ** 20;
-
 /** Entries of the ring, for steps that share a readback: later ones are queued behind the copy. */
 export const LOGPROBS_RING = 16;
 

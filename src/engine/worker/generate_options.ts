@@ -1,7 +1,6 @@
 // The options of one answer: checked, with defaults filled in, and the sampling parameters among them.
 
 import { InvalidRequestError } from '../../errors';
-import { MAX_LOGPROBS_VOCABULARY } from '../../sampling/logprobs';
 import { ALWAYS, type LogitBias, MAX_BIASES, type SamplingParams } from '../../sampling/sampling';
 import { resolveOptions } from '../option_values';
 import { GENERATE_OPTIONS, type Resolved } from '../options';
@@ -47,14 +46,9 @@ export interface AnswerPlace {
   eosIds: readonly number[];
 }
 
-/** @throws InvalidRequestError for a bias of a token that the model lacks, or log probabilities of too many tokens */
+/** @throws InvalidRequestError for a bias of a token that the model lacks */
 export function samplingParams(options: AnswerOptions, place: AnswerPlace): SamplingParams {
   const { draw, logprobs = null } = options;
-  if (logprobs !== null && place.vocabSize > MAX_LOGPROBS_VOCABULARY) {
-    throw new InvalidRequestError(
-      `logprobs need a vocabulary of at most ${MAX_LOGPROBS_VOCABULARY} tokens; the model has ${place.vocabSize}.`,
-    );
-  }
   return { ...draw, answerStart: place.start, biases: biasesOf(options, place), logprobs };
 }
 

@@ -116,7 +116,7 @@ export class ConfigReader {
 
 /** Bounds that no real model comes near. Beyond them a file is wrong or hostile. */
 export const MAX = {
-  vocab: 2 ** 21,
+  vocab: 2 ** 20, // and of the sums in shaders/sampling
   hidden: 2 ** 17,
   intermediate: 2 ** 19,
   layers: 1024,

@@ -76,13 +76,6 @@ describe('the sampling parameters of an answer', () => {
     expect(() => params({ logitBias: { 50: 1 } })).toThrow(InvalidRequestError);
   });
 
-  test('refuse log probabilities of more tokens than the GPU ranks', () => {
-    expect(params({ logprobs: 1 }, { ...PLACE, vocabSize: 2 ** 20 }).logprobs).toBe(1);
-    const wide = { ...PLACE, vocabSize: 2 ** 20 + 1 };
-    expect(() => params({ logprobs: 1 }, wide)).toThrow('at most 1048576 tokens; the model has 1048577');
-    expect(params({}, wide).logprobs).toBeNull();
-  });
-
   test('refuse more biases than the GPU keeps', () => {
     const place = { ...PLACE, vocabSize: 9000, eosIds: Array.from({ length: 1025 }, (_, i) => 2000 + i) };
     const logitBias = Object.fromEntries(Array.from({ length: 1024 }, (_, id) => [id, 1]));

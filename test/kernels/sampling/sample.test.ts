@@ -8,6 +8,7 @@ import { CommandList } from '../../../src/gpu/kernel';
 import { createMaxima, logitsBytes, maximaBytes } from '../../../src/kernels/sampling/maxima';
 import { createPenalties, seenBytes } from '../../../src/kernels/sampling/penalties';
 import { createSample, partsBytes } from '../../../src/kernels/sampling/sample';
+import { MAX } from '../../../src/model/config/reader';
 import { GAVE_UP, NO_TOKEN, packSampling, SAMPLING_BYTES, type SamplingParams } from '../../../src/sampling/sampling';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
 import { OFF } from '../../sampling/params';
@@ -311,12 +312,17 @@ describe('edges', () => {
     await expectSameAtAll(logits);
   });
 
-  test('a flat distribution over a large vocabulary keeps the mass that top-p asks for, vocab=128256', async () => {
-    const wide = await samplerFor(128256);
-    const logits = Float32Array.from({ length: 128256 }, (_, i) => -i / 50_000);
-    await expectSame(wide, logits, { ...OFF, topP: 0.9 }, { first: 1, count: 3 });
-    await expectSame(wide, logits, { ...OFF, topP: 0.3, topK: 100_000 }, { first: 1, count: 3 });
-  });
+  for (const [vocab, count] of [
+    [128256, 3],
+    [MAX.vocab, 1],
+  ]) {
+    test(`a flat distribution over a large vocabulary keeps the mass that top-p asks for, vocab=${vocab}`, async () => {
+      const wide = await samplerFor(vocab);
+      const logits = Float32Array.from({ length: vocab }, (_, i) => -i / (vocab / 2));
+      await expectSame(wide, logits, { ...OFF, topP: 0.9 }, { first: 1, count });
+      await expectSame(wide, logits, { ...OFF, topP: 0.3, topK: vocab - 28_000 }, { first: 1, count });
+    });
+  }
 });
 
 test('a penalty changes the maxima, too: penalty, maxima and draw are the textbook in one', async () => {

@@ -218,6 +218,11 @@ describe('refusals name what is wrong and what to do', () => {
       /model_type "bert" is not supported/,
     ],
     [
+      'more tokens than the sums of sampling hold',
+      { vocab_size: 2 ** 20 + 1 },
+      /vocab_size must be a whole number from 1 to 1048576, but is 1048577/,
+    ],
+    [
       'experts, quantized too',
       { num_local_experts: 8, quantization_config: { quant_method: 'gptq' } },
       /num_local_experts is 8/,
