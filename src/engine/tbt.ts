@@ -34,7 +34,7 @@ export const LEAST_VALUES = { p95: 20, p99: 100 } as const;
 
 /** True if there are too few values for a percentile to differ from the largest. Other figures need no least number. */
 export function isOfTooFew(figure: string, values: number): boolean {
-  return values > 0 && values < (figure in LEAST_VALUES ? LEAST_VALUES[figure as keyof typeof LEAST_VALUES] : 0);
+  return values > 0 && values < (LEAST_VALUES[figure as keyof typeof LEAST_VALUES] ?? 0);
 }
 
 /** Mean absolute difference of neighboring gaps, in the order in which they came; null for fewer than two. */

@@ -81,7 +81,7 @@ function paintLead({ ctx, bbox }: uPlot, label: string, { colors, ratio }: Brush
   ctx.globalAlpha = 1;
   ctx.translate(bbox.left + width / 2, bbox.top + bbox.height - 6 * ratio);
   ctx.rotate(-Math.PI / 2);
-  text(ctx, label, 0, ratio, 'left', 'middle');
+  text(ctx, label, 0, ratio, 'left', 'middle', bbox.height - 12 * ratio);
   ctx.restore();
 }
 
@@ -136,6 +136,7 @@ function line(ctx: CanvasRenderingContext2D, x0: number, y0: number, x1: number,
   ctx.stroke();
 }
 
+/** @param most the width that it is condensed to if it is wider */
 function text(
   ctx: CanvasRenderingContext2D,
   content: string,
@@ -143,8 +144,9 @@ function text(
   y: number,
   align: CanvasTextAlign,
   baseline: CanvasTextBaseline,
+  most?: number,
 ): void {
   ctx.textAlign = align;
   ctx.textBaseline = baseline;
-  ctx.fillText(content, x, y);
+  ctx.fillText(content, x, y, most);
 }

@@ -139,8 +139,9 @@ export function liftToFloor({ ys, length }: Points): void {
 export function prefillLabel(run: RunData): string {
   const { prefill, metrics } = run;
   if (!prefill) return '';
-  const text = panelWords().chart;
-  if (!metrics)
-    return prefill.done < prefill.total ? text.prefillOf(prefill.done, prefill.total) : text.prefill(prefill.total);
-  return `${text.prefill(newTokensOf(run) ?? prefill.total)}, ${formatMs(metrics.prefillMs)}`;
+  const { done, total } = prefill;
+  const { chart, runs } = panelWords();
+  if (!metrics && done < total) return chart.prefillOf(done, total);
+  const label = chart.prefill(runs.tokens(newTokensOf(run) ?? total));
+  return [label, metrics && formatMs(metrics.prefillMs)].filter(Boolean).join(', ');
 }

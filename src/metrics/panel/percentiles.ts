@@ -27,8 +27,10 @@ export function percentiles(
   return (Object.keys(definitions) as PercentileName[]).map((name) => {
     const few = tooFew(name, count, values);
     const definition = [definitions[name], few].filter(Boolean).join(' ');
-    const figure = figureOf(prefix + name, [names[name], definition], formatMs(summary[name]));
-    return few ? { ...figure, isFaint: true } : figure;
+    return {
+      ...figureOf(prefix + name, [names[name], definition], formatMs(summary[name])),
+      ...(few && { isFaint: true }),
+    };
   });
 }
 
@@ -37,7 +39,6 @@ export function countNote({ perToken: { length } }: TbtSummary, values: Values):
   if (length === 0) return '';
   const text = panelWords().figures;
   const count = (values === 'gaps' ? text.gapCount : text.stepCount)(length);
-  const few = (['p95', 'p99'] as const).filter((name) => isOfTooFew(name, length));
-  if (few.length === 0) return count;
-  return `${count} ${few.map((name) => text.needs(name, LEAST_VALUES[name])).join(', ')}.`;
+  const few = Object.entries(LEAST_VALUES).filter(([name]) => isOfTooFew(name, length));
+  return [count, ...few.map((each) => text.needs(...each))].join(' ');
 }

@@ -117,8 +117,8 @@ class VivaceRepeat extends WordedElement {
     const { engine, run } = this;
     const texts = panelWords().repeat;
     if (!engine) return texts.noModel;
-    if (run && !run.isEnded) return texts.running;
-    if (!run?.promptIds?.length || run.gaps.length === 0) return texts.noRun;
+    if (!run?.promptIds?.length || (run.isEnded && run.gaps.length === 0)) return texts.noRun;
+    if (!run.isEnded) return texts.running;
     return this.busy ? texts.busy : null;
   }
 

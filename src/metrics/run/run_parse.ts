@@ -184,11 +184,14 @@ function parseRun(value: unknown): ReadRun {
 /** The run of a file's text. @throws RunFileError */
 export function readRun(file: string): ReadRun {
   if (file.length > MAX_RUN_BYTES) throw new RunFileError('This file is too large for a run.');
-  let value: unknown;
+  return parseRun(parsed(file));
+}
+
+/** The value of JSON, or null, which is no document. */
+function parsed(json: string): unknown {
   try {
-    value = JSON.parse(file);
+    return JSON.parse(json);
   } catch {
-    throw new RunFileError('This file is not a run that Vivace exported.');
+    return null;
   }
-  return parseRun(value);
 }

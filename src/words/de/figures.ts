@@ -29,7 +29,7 @@ export const figures: typeof source = {
   stepOf: (percentile) => `Schritt ${percentile}`,
   gapCount: (n) => `n = ${n} ${n === 1 ? 'Abstand' : 'Abstände'}.`,
   stepCount: (n) => `n = ${n} ${n === 1 ? 'Schritt' : 'Schritte'}.`,
-  needs: (name, least) => `${name} braucht ${least}`,
+  needs: (name, least) => `${name} braucht ${least}.`,
   tooFewGaps: (n, least) => `Bei nur ${n} Abständen ist es einfach der längste; nötig sind ${least}.`,
   tooFewSteps: (n, least) => `Bei nur ${n} Schritten ist es einfach der längste; nötig sind ${least}.`,
   recoveryCount: (n) =>

@@ -97,7 +97,7 @@ export const panel: PanelWords = {
     empty: 'Fragen Sie etwas, und jeder Abstand zwischen zwei Tokens erscheint hier, während er entsteht.',
     point: 'Zeigen Sie auf das Diagramm oder gehen Sie es mit den Pfeiltasten entlang, um einen Wert zu lesen.',
     axes: { gap: 'ms zwischen Tokens', token: 'Token', position: 'Position im Kontext', count: 'Abstände' },
-    prefill: (tokens) => `Prefill ${tokens} Tokens`,
+    prefill: (tokens) => `Prefill ${tokens}`,
     prefillOf: (done, all) => `Prefill ${done} von ${all}`,
     firstToken: (time) => `erstes Token nach ${time}`,
     between: (from, to) => `von ${from} bis ${to}`,

@@ -28,7 +28,7 @@ export const figures = {
   stepOf: (percentile: string) => `Step ${percentile}`,
   gapCount: (n: number) => `n = ${n} ${n === 1 ? 'gap' : 'gaps'}.`,
   stepCount: (n: number) => `n = ${n} ${n === 1 ? 'step' : 'steps'}.`,
-  needs: (name: string, least: number) => `${name} needs ${least}`,
+  needs: (name: string, least: number) => `${name} needs ${least}.`,
   tooFewGaps: (n: number, least: number) => `Of only ${n} gaps it is simply the longest; it needs ${least}.`,
   tooFewSteps: (n: number, least: number) => `Of only ${n} steps it is simply the longest; it needs ${least}.`,
   recoveryCount: (n: number) =>

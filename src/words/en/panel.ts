@@ -95,7 +95,7 @@ export const panel = {
     empty: 'Ask something, and every gap between two tokens appears here as it happens.',
     point: 'Point at the chart, or go along it with the arrow keys, to read one value.',
     axes: { gap: 'ms between tokens', token: 'token', position: 'position in the context', count: 'gaps' },
-    prefill: (tokens: number) => `prefill ${tokens} tokens`,
+    prefill: (tokens: string) => `prefill ${tokens}`,
     prefillOf: (done: number, all: number) => `prefill ${done} of ${all}`,
     firstToken: (time: string) => `first token after ${time}`,
     between: (from: string, to: string) => `from ${from} to ${to}`,

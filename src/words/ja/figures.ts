@@ -29,7 +29,7 @@ export const figures: typeof source = {
   stepOf: (percentile) => `ステップ ${percentile}`,
   gapCount: (n) => `n = ${n} 間隔。`,
   stepCount: (n) => `n = ${n} ステップ。`,
-  needs: (name, least) => `${name} には ${least} 必要です`,
+  needs: (name, least) => `${name} には ${least} 必要です。`,
   tooFewGaps: (n, least) => `間隔が ${n} 個しかないため、最長の間隔と同じです。${least} 個必要です。`,
   tooFewSteps: (n, least) => `ステップが ${n} 個しかないため、最長の値と同じです。${least} 個必要です。`,
   recoveryCount: (n) => `うち ${n} 個は復旧で、ほかと同じように数えます。`,

@@ -96,7 +96,7 @@ export const panel: PanelWords = {
     empty: '質問すると、トークンの間隔が生じるたびにここに表示されます。',
     point: 'グラフを指すか矢印キーで移動すると、値を 1 つ読み取れます。',
     axes: { gap: 'トークン間 (ms)', token: 'トークン', position: 'コンテキスト内の位置', count: '間隔の数' },
-    prefill: (tokens) => `プリフィル ${tokens} トークン`,
+    prefill: (tokens) => `プリフィル ${tokens}`,
     prefillOf: (done, all) => `プリフィル ${all} 中 ${done}`,
     firstToken: (time) => `最初のトークンまで ${time}`,
     between: (from, to) => `${from}〜${to}`,

@@ -31,6 +31,11 @@ describe('over tokens', () => {
     expect(picture.x.max).toBeGreaterThanOrEqual(24);
   });
 
+  test('prefill of one token is singular', () => {
+    const run = Object.assign(runOf([5]), { prefill: { done: 1, total: 1 } });
+    expect(new TokensView().picture(inputOf(run)).lead).toBe('prefill 1 token');
+  });
+
   test('pinned runs have their own dashes, and the newest run is drawn once', () => {
     const [newest, other, third] = [runOf([5, 6]), runOf([9, 9, 9]), runOf([1])];
     const pins = [

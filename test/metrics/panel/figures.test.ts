@@ -7,6 +7,8 @@ import { figureGroups, headline, headlineNote } from '../../../src/metrics/panel
 import { decodeStep, machine } from '../../../src/metrics/panel/machine_figures';
 import { RunRecord } from '../../../src/metrics/run/run_record';
 import { formatBytes, formatShare, formatSpeed } from '../../../src/metrics/shared/figure_format';
+import { importTranslation } from '../../../src/words/import_translation';
+import { useLanguage } from '../../../src/words/language';
 import { tokenEvent } from '../events';
 
 const attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a test' } as const;
@@ -183,8 +185,8 @@ describe('percentiles tell how many gaps they are of', () => {
 
   for (const [n, faint, note] of [
     [0, [], ''],
-    [1, ['p95', 'p99'], 'n = 1 gap. p95 needs 20, p99 needs 100.'],
-    [19, ['p95', 'p99'], 'n = 19 gaps. p95 needs 20, p99 needs 100.'],
+    [1, ['p95', 'p99'], 'n = 1 gap. p95 needs 20. p99 needs 100.'],
+    [19, ['p95', 'p99'], 'n = 19 gaps. p95 needs 20. p99 needs 100.'],
     [20, ['p99'], 'n = 20 gaps. p99 needs 100.'],
     [99, ['p99'], 'n = 99 gaps. p99 needs 100.'],
     [100, [], 'n = 100 gaps.'],
@@ -280,4 +282,13 @@ describe('arithmetic', () => {
     expect(asked?.note).toMatch(/by name\.$/);
     expect(machine(info)).not.toHaveProperty('note');
   });
+});
+
+test('the note of too few gaps is a Japanese sentence in Japanese', async () => {
+  await useLanguage('ja', importTranslation);
+  const run = new RunRecord({ info, now: () => 0, onPaint: () => {} });
+  for (const tbtMs of [null, 2]) run.record(tokenEvent({ tbtMs, position: 0 }));
+  const note = headlineNote(run);
+  await useLanguage('en', importTranslation);
+  expect(note).toBe('n = 1 間隔。 p95 には 20 必要です。 p99 には 100 必要です。');
 });
