@@ -38,11 +38,11 @@ export async function kindOf(files: readonly File[]): Promise<FileKind> {
   return isText ? { kind: 'texts', files: [...files], complaint } : { kind: 'neither', complaint };
 }
 
-/** True if the first bytes of any file look like text. Whoever takes the files looks at all of each. */
+/** True if the first bytes of any file look like text or are none. Whoever takes the files looks at all of each. */
 async function hasText(files: readonly File[]): Promise<boolean> {
   const heads = await Promise.all(files.map(headOf));
   // A letter cut at the end becomes U+FFFD, as do bytes that are no text.
-  return heads.some((head) => head && !/[\0\ufffd]/.test(head.slice(0, -1)));
+  return heads.some((head) => head !== null && !/[\0\ufffd]/.test(head.slice(0, -1)));
 }
 
 function isJson({ type, name }: File): boolean {

@@ -31,6 +31,7 @@ export const settingsStyles = css`
   .field .help { grid-column: 2 / -1; margin: -4px 0 6px; color: var(--v-muted); font-size: var(--v-size-small); }
   .presets { display: flex; flex-wrap: wrap; gap: 6px; margin-top: 10px; }
   .presets [aria-pressed='true'] { border-color: var(--v-accent); background: var(--v-accent-soft); }
+  @media (forced-colors: active) { .presets [aria-pressed='true'] { border-width: 2px; } }
   .presets + .help { margin: 6px 0 8px; color: var(--v-muted); font-size: var(--v-size-small); }
   select { text-overflow: ellipsis; }
   .field .icon:disabled { visibility: hidden; }

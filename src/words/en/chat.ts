@@ -297,7 +297,7 @@ export const chat = {
   },
   measuring: {
     strip: (done: number, total: number) =>
-      `Measuring, run ${done} of ${total}. Your message will be sent when it's done.`,
+      `Measuring, run ${done} of ${total}. Your message will be sent when it’s done.`,
     cancel: 'Cancel the measurement',
     waits: 'a measurement is under way.',
     waitsLong: 'The answer waits until a measurement is done.',

@@ -227,7 +227,7 @@ test('files over the page bring a sentence', async () => {
   await expect.poll(() => page.locator('#drop').isVisible()).toBe(false);
 });
 
-test('forced colors keep the marks of the chosen conversation, the question and the composer', async () => {
+test('forced colors keep the marks of the chosen conversation, the question, the composer and the chosen preset', async () => {
   await page.emulateMedia({ forcedColors: 'active' });
   const style = (selector: string, name: string) =>
     page
@@ -238,6 +238,10 @@ test('forced colors keep the marks of the chosen conversation, the question and 
   expect(await style('.question article', 'border-top-style')).toBe('solid');
   await page.getByTestId('prompt').focus();
   expect(await style('vivace-composer .box', 'outline-style')).toBe('solid');
+  await page.getByTestId('settings').click();
+  expect(await style('.presets [aria-pressed=true]', 'border-top-width')).toBe('2px');
+  expect(await style('.presets [aria-pressed=false]', 'border-top-width')).toBe('1px');
+  await page.keyboard.press('Escape');
   await page.emulateMedia({ forcedColors: null });
 });
 

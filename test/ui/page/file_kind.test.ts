@@ -50,7 +50,8 @@ test('text is for a question, and the complaint is for those who wanted a model'
   const notes = new File(['milk, bread'], 'notes.txt');
   const umlauts = new File(['ä'.repeat(1_000)], 'ä.md'); // the last letter of the head is cut
   const table = new File(['{"a":1}'], 'table.json');
-  for (const files of [[notes], [umlauts], [table, notes], [new File([PNG], 'photo.png'), notes]]) {
+  const empty = new File([], 'empty.txt'); // the field says that it is empty
+  for (const files of [[notes], [umlauts], [empty], [table, notes], [new File([PNG], 'photo.png'), notes]]) {
     expect(await kindOf(files)).toEqual({ kind: 'texts', files, complaint: expect.stringMatching(/A model is a/) });
   }
   const config = new File(['{}'], 'tokenizer.json');
