@@ -1,4 +1,4 @@
-// <vivace-repeat>: the newest run again, five times with an empty cache, and what the spread of its figures allows to
+// <vivace-repeat>: the shown run again, five times with an empty cache, and what the spread of its figures allows to
 // say. Later measurements of the same run, such as with another attention, stand beside the earlier ones.
 // Fires `vivace-tuning` with {done, total, isRepeat} while it measures and null at its end, so that questions wait.
 
