@@ -18,6 +18,10 @@ const MAX_PENDING = 2048;
 const MAX_NODES = 10_000;
 const MAX_TABLE_CELLS = 3000;
 
+/** The address of a link so far, with an open bracket of its own; with one that was kept. */
+const OPEN_BRACKET = /^\]\(\S*\([^\s)]*$/;
+const KEPT_BRACKET = /^\]\(.*\)/;
+
 /** Letters that stand for marks (markdown_nodes.ts). */
 const OURS = /[\ufdd0-\ufdef]/;
 
@@ -40,8 +44,8 @@ export class MarkdownWriter implements FrameWork {
   private waiting = '';
   private at = 0;
   private isEnding = false;
-  /** Extent of text written without parsing: to the end of its line, or all the rest. */
-  private plain: 'no' | 'line' | 'rest' = 'no';
+  /** Extent of text written without parsing: none, to the end of its line, or all the rest. */
+  private plain: '' | 'line' | 'rest' = '';
 
   constructor(
     private readonly root: HTMLElement,
@@ -56,7 +60,7 @@ export class MarkdownWriter implements FrameWork {
     this.marks = new MarkScanner({
       text: (text) => this.feed(text),
       mark: (mark) => this.feed(this.nodes.letterFor(mark)),
-      readsMarks: () => this.plain === 'no' && readsMarks(this.parser),
+      readsMarks: () => !this.plain && readsMarks(this.parser),
     });
   }
 
@@ -89,7 +93,10 @@ export class MarkdownWriter implements FrameWork {
     this.at = 0;
     if (!this.isEnding) return true;
     this.marks.flush();
-    if (this.plain === 'no') smd.parser_end(this.parser);
+    if (!this.plain) {
+      this.parse('');
+      smd.parser_end(this.parser);
+    }
     this.nodes.closeAll();
     this.isEnding = false;
     return true;
@@ -102,7 +109,7 @@ export class MarkdownWriter implements FrameWork {
   private writeStride(): void {
     const end = Math.min(this.at + STRIDE, this.waiting.length);
     while (this.at < end) {
-      if (this.plain !== 'no') {
+      if (this.plain) {
         this.writePlainly(end);
         continue;
       }
@@ -115,7 +122,7 @@ export class MarkdownWriter implements FrameWork {
 
   private feed(text: string): void {
     for (const letter of text) {
-      if (this.plain === 'no') this.feedLetter(letter);
+      if (!this.plain) this.feedLetter(letter);
       else if (letter === '\n' && this.plain === 'line') this.parseAgain();
       else this.nodes.addText(letter);
     }
@@ -124,13 +131,29 @@ export class MarkdownWriter implements FrameWork {
   /** Gives one letter to the parser, so that a limit is exceeded by one letter at most. */
   private feedLetter(letter: string): void {
     const underHead = letter === '\n' && this.parser.table_state === 1 ? this.parser.pending : null;
-    smd.parser_write(this.parser, letter);
+    this.parse(letter);
     if (underHead !== null && this.parser.table_state === 2) this.nodes.alignColumns(underHead);
     const { len, pending, indent_len } = this.parser;
     const { count, cells } = this.nodes;
     if (count > MAX_NODES) this.giveUp('rest');
     else if (len > MAX_DEPTH || pending.length + indent_len > MAX_PENDING || cells > MAX_TABLE_CELLS)
       this.giveUp('line');
+  }
+
+  /**
+   * Gives a letter to the parser, which ends an address at its first bracket. One that closes a bracket of the address
+   * is kept. If white space or the end comes instead of the last bracket, the kept one ends the address.
+   */
+  private parse(letter: string): void {
+    const { parser } = this;
+    const { pending } = parser;
+    if (letter === ')' && OPEN_BRACKET.test(pending)) {
+      parser.pending += letter;
+      return;
+    }
+    const end = letter <= ' ' && KEPT_BRACKET.test(pending) ? pending.lastIndexOf(')') : pending.length;
+    parser.pending = pending.slice(0, end);
+    smd.parser_write(parser, pending.slice(end) + letter);
   }
 
   private giveUp(plain: 'line' | 'rest'): void {
@@ -142,7 +165,7 @@ export class MarkdownWriter implements FrameWork {
 
   private writePlainly(end: number): void {
     this.marks.flush();
-    if (this.plain === 'no') return;
+    if (!this.plain) return;
     const newline = this.plain === 'line' ? this.waiting.indexOf('\n', this.at) : -1;
     const stop = newline >= 0 && newline < end ? newline : end;
     this.nodes.addText(this.waiting.slice(this.at, stop));
@@ -153,7 +176,7 @@ export class MarkdownWriter implements FrameWork {
   }
 
   private parseAgain(): void {
-    this.plain = 'no';
+    this.plain = '';
     this.nodes.closeAll();
     this.parser = smd.parser(this.nodes.renderer);
   }

@@ -66,6 +66,26 @@ test('ordinary Markdown comes out as elements and text', () => {
   });
 });
 
+for (const [what, text, href, shown] of [
+  ['with brackets', '[Go](https://a.b/Go_(game)) is old.', 'https://a.b/Go_(game)', 'Go is old.'],
+  ['with brackets twice', '([Go](https://a.b/f(1)/g(2)))', 'https://a.b/f(1)/g(2)', '(Go)'],
+  [
+    'that lacks its last bracket',
+    '[Go](https://a.b/Go_(game), is (very) old.',
+    'https://a.b/Go_(game',
+    'Go, is (very) old.',
+  ],
+  ['that ends the text without its last bracket', '[Go](https://a.b/Go_(game)', 'https://a.b/Go_(game', 'Go'],
+  ['with a bracket that opens nothing', '[Go](https://a.b/Go) (a game)', 'https://a.b/Go', 'Go (a game)'],
+] as const) {
+  test(`the address of a link ${what}`, () => {
+    const root = render([text]);
+    expect(root.text().trim()).toBe(shown);
+    const links = root.descendants().filter((e) => e.tag === 'a');
+    expect(links.map(({ attributes }) => attributes.get('href'))).toEqual([href]);
+  });
+}
+
 test('brackets that are no link are shown', () => {
   expect(render(['list[0] and [1], then [open']).text()).toBe('list[0] and [1], then [open');
   expect(render(['see [a](https://e.f) [b](javascript:x) [c]\n\nnext']).text()).toBe('see a b [c]next');
