@@ -8,6 +8,7 @@ import path from 'node:path';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 import { firstFile } from './tools/lib/bundle/first_file.ts';
 import { licensePlugin } from './tools/lib/bundle/license_plugin.ts';
+import { optionsPlugin } from './tools/lib/bundle/options_plugin.ts';
 import { orderPlugin } from './tools/lib/bundle/order_plugin.ts';
 import { templatePlugin } from './tools/lib/bundle/template_plugin.ts';
 import { wgslPlugin } from './tools/lib/bundle/wgsl_plugin.ts';
@@ -29,7 +30,7 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.
 const shared: UserConfig = {
   base: './',
   define: { 'import.meta.env.VIVACE_VERSION': JSON.stringify(version) },
-  plugins: [wgslPlugin(), templatePlugin(), orderPlugin(), licensePlugin()],
+  plugins: [wgslPlugin(), optionsPlugin(false), templatePlugin(), orderPlugin(), licensePlugin()],
   worker: {
     format: 'es',
     plugins: () => [wgslPlugin(), allAtOnce(), licensePlugin()],

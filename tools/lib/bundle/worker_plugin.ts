@@ -77,7 +77,7 @@ async function bundleAnew(isWhole: boolean): Promise<Rolldown.OutputChunk[]> {
     root: ROOT,
     configFile: false,
     logLevel: 'warn',
-    plugins: [wgslPlugin(), optionsPlugin(), orderPlugin(isWhole), isWhole && allAtOnce(), licensePlugin()],
+    plugins: [wgslPlugin(), optionsPlugin(true), orderPlugin(isWhole), isWhole && allAtOnce(), licensePlugin()],
     build: {
       write: false,
       target: 'es2022',
