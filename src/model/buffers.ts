@@ -3,8 +3,7 @@
 import type { AttentionShape } from '../attention/attention';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { wideBytes, xqBytes } from '../kernels/elementwise/quantize_activations';
-import { logitsBytes, maximaBytes } from '../kernels/sampling/maxima';
-import { seenBytes } from '../kernels/sampling/penalties';
+import { logitsBytes, maximaBytes, seenBytes } from '../kernels/sampling/logits_size';
 import { partsBytes } from '../kernels/sampling/sample';
 import { LOGPROBS_BYTES } from '../sampling/logprobs';
 import { BIASES_BYTES, SAMPLING_BYTES } from '../sampling/sampling';

@@ -203,6 +203,16 @@ export class Llama {
   }
 
   /**
+   * Makes passes with biases or penalties. Between requests only.
+   * @throws GpuProgramError
+   */
+  async changeLogits(): Promise<void> {
+    const { sampler, sources } = this.parts;
+    const { LogitChanges } = await arrived(import('./logit_changes'));
+    sampler.changes ??= await LogitChanges.create(sources.gpu, sources.config.vocabSize, sources.buffers);
+  }
+
+  /**
    * Makes passes with the end `hidden`. Between requests only.
    * @throws GpuProgramError
    */

@@ -2,14 +2,12 @@
 
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
-import { createLogitBias } from '../kernels/sampling/logit_bias';
-import { createMaxima } from '../kernels/sampling/maxima';
-import { createPenalties } from '../kernels/sampling/penalties';
 import { createSample } from '../kernels/sampling/sample';
 import { type Bound, bound } from './bound_kernel';
 import type { Buffers } from './buffers';
 import type { Constrainer } from './constrainer';
 import type { LogProbabilities } from './log_probabilities';
+import type { LogitChanges } from './logit_changes';
 
 /** The draw, what changes the logits before it, and what is reported after it. */
 export type SampleEnd = `${'' | 'mask_'}${'' | 'bias_'}${'' | 'penalize_'}sample${'' | '_logprobs'}`;
@@ -26,34 +24,20 @@ export function sampleEnd({ masks, biases, penalizes, reports }: EndParts): Samp
   return `${before}sample${reports ? '_logprobs' : ''}`;
 }
 
-/** All kernels that every model has for the end of a pass. */
-export const WHOLE_END: SampleEnd = 'bias_penalize_sample';
-
 export class Sampler {
   /** The tables of constraints. Made by the first constrained answer. */
   constrainer: Constrainer | null = null;
-  /** Made by the first answer that asks for them. */
+  /** These two are made by the first answer that asks for them. */
   logProbabilities: LogProbabilities | null = null;
+  changes: LogitChanges | null = null;
 
-  private constructor(
-    private readonly bias: Bound,
-    private readonly penalties: Bound,
-    private readonly maxima: Bound,
-    private readonly sample: Bound,
-  ) {}
+  private constructor(private readonly sample: Bound) {}
 
   /** @param status a buffer whose first word is not 0 after a step that gave up */
   static async create(gpu: Gpu, vocabSize: number, buffers: Buffers, status: GPUBuffer): Promise<Sampler> {
-    const { logits, maxima, sampling, tokens, seen, biases, logprobParts: parts } = buffers;
-    const shape = { vocabSize };
-    return new Sampler(
-      ...(await Promise.all([
-        bound(createLogitBias(gpu, shape), logits, biases, sampling),
-        bound(createPenalties(gpu, shape), logits, seen, sampling, tokens),
-        bound(createMaxima(gpu, shape), logits, maxima),
-        bound(createSample(gpu, shape), logits, maxima, sampling, tokens, status, parts),
-      ])),
-    );
+    const { logits, maxima, sampling, tokens, logprobParts: parts } = buffers;
+    const sample = createSample(gpu, { vocabSize });
+    return new Sampler(await bound(sample, logits, maxima, sampling, tokens, status, parts));
   }
 
   /**
@@ -62,17 +46,14 @@ export class Sampler {
    */
   record(list: CommandList, end: SampleEnd): void {
     const reported = end.includes('logprobs') ? this.logProbabilities : null;
-    const biases = end.includes('bias');
-    const penalizes = end.includes('penalize');
-    const changes = biases || penalizes;
+    const [biases, penalizes] = [end.includes('bias'), end.includes('penalize')];
+    const changes = biases || penalizes ? (this.changes as LogitChanges) : null; // made before
     const constrainer = end.startsWith('mask') ? this.constrainer : null;
     constrainer?.recordMask(list);
     if (changes) reported?.copyParts(list);
-    if (biases) this.bias(list);
-    if (penalizes) this.penalties(list);
-    if (changes) this.maxima(list);
-    this.sample(list, reported !== null && !changes);
-    reported?.record(list, changes);
+    changes?.record(list, { biases, penalizes });
+    this.sample(list, reported !== null && changes === null);
+    reported?.record(list, changes !== null);
     constrainer?.recordAdvance(list);
   }
 }

@@ -8,7 +8,7 @@ import { WordReadback } from '../../gpu/readback';
 import { StepTimes } from '../../gpu/timestamps';
 import { PREFILL_CHUNK } from '../../model/buffers';
 import type { Llama } from '../../model/llama';
-import { type SampleEnd, sampleEnd, WHOLE_END } from '../../model/sampler';
+import { type SampleEnd, sampleEnd } from '../../model/sampler';
 import { entryWords, LOGPROBS_RING, MAX_LOGPROBS, readLogprobs } from '../../sampling/logprobs';
 import { ALWAYS, GAVE_UP, penalizes, type SamplingParams } from '../../sampling/sampling';
 import { arrived } from '../../shared/part';
@@ -138,6 +138,7 @@ export class WebGpuBackend implements Backend {
     this.end = sampleEnd({ ...end, biases: biases.length > 0 });
     this.unbiasedEnd = sampleEnd({ ...end, biases: false });
     this.biasedUntil = Math.max(0, ...biases.map(({ bias, forbiddenUntil }) => (bias === 0 ? forbiddenUntil : ALWAYS)));
+    if (biases.length > 0 || end.penalizes) await this.llama.changeLogits();
     if (this.logprobs !== null) await this.llama.reportLogprobs();
     if (constraint) await this.llama.constrain(constraint.automaton, constraint.tokens);
   }
@@ -262,8 +263,6 @@ export class WebGpuBackend implements Backend {
    */
   async warmUp(): Promise<void> {
     await this.llama.pass(2, 'none', 0).run({ position: 0, nTokens: 2 });
-    this.end = WHOLE_END;
-    this.biasedUntil = ALWAYS;
     await this.warmUpStep();
     await this.gpu.settled();
     this.clock?.restart();

@@ -43,13 +43,12 @@ const LEAST_ROOM = 256;
 const CPU_PER_MS = 50_000;
 
 const GPU_LOSSES = ['device-lost', 'gpu-memory', 'gpu-program'];
-const BLOCKED =
-  'The browser grants no GPU now: after repeated crashes Chromium blocks it, usually for about two minutes.';
+const BLOCKED = 'The browser grants no GPU now: Chromium blocks it after repeated crashes, usually for two minutes.';
 const ON_CPU = 'The model runs on the CPU meanwhile, slowly.';
 
 const SPARED: Warning = {
   code: 'chats-not-kept',
-  message: 'Memory ran out: only the newest chat is kept in memory, and going back to another one takes longer.',
+  message: 'Memory ran out: only the newest chat is kept, so going back takes longer.',
 };
 
 /** The end of a worker on the CPU, because another has the model on the GPU. */
@@ -377,9 +376,9 @@ export class Supervisor implements EngineHost {
 
   /** The error of a loss that the engine does not recover from, `more` because loading failed. */
   private tooMuch(cause: VivaceError, more?: VivaceError): VivaceError {
-    const often = `${cause.message} That was loss ${this.losses.length} in ten minutes, and the model does not load again by itself.`;
+    const often = `${cause.message} That was loss ${this.losses.length} in ten minutes: the model stays unloaded.`;
     const remedy = GPU_LOSSES.includes(cause.code)
-      ? 'Close other pages that use the GPU, or restart the browser; then load the model again, or load it with backend cpu.'
+      ? 'Close other pages that use the GPU, or restart the browser. Then load the model again, or with backend cpu.'
       : 'Reload the page; if that does not help, choose a smaller model.';
     return new VivaceError((more ?? cause).code, [often, ...(more ? [more.message] : []), remedy].join(' '), {
       canRetry: true,

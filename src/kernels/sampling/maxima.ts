@@ -1,9 +1,10 @@
-// The largest logit of every 32, and the sizes of both buffers.
+// The largest logit of every 32.
 
 import logitKey from '../../../shaders/sampling/logit_key.wgsl?raw';
 import wgsl from '../../../shaders/sampling/maxima.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel } from '../../gpu/kernel';
+import { MAXIMA_GROUP } from './logits_size';
 
 export interface Maxima {
   /** logits (logitsBytes), maxima (maximaBytes). */
@@ -13,19 +14,7 @@ export interface Maxima {
   recordRows(list: CommandList, group: GPUBindGroup, rows: number): void;
 }
 
-/** Logits that share a maximum. */
-const GROUP = 32;
 const THREADS = 64;
-
-/** Bytes of the logits, such that 16 at a time can be read. */
-export function logitsBytes(vocabSize: number): number {
-  return Math.ceil(vocabSize / 4) * 16;
-}
-
-/** Bytes of `maxima`: a key for every 32 logits, such that four at a time can be read. */
-export function maximaBytes(vocabSize: number): number {
-  return Math.ceil(vocabSize / (4 * GROUP)) * 16;
-}
 
 /** Writes the largest key of every 32 logits, which `sample` reads first. */
 export async function createMaxima(gpu: Gpu, shape: { vocabSize: number }): Promise<Maxima> {
@@ -35,7 +24,7 @@ export async function createMaxima(gpu: Gpu, shape: { vocabSize: number }): Prom
     constants: { VOCAB_SIZE: shape.vocabSize },
     bindings: ['read', 'write'],
   });
-  const workgroups = Math.ceil(shape.vocabSize / (GROUP * THREADS));
+  const workgroups = Math.ceil(shape.vocabSize / (MAXIMA_GROUP * THREADS));
   return {
     bind: (...buffers) => kernel.bind(...buffers),
     record: (list, group) => list.add(kernel, group, workgroups),

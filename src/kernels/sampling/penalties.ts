@@ -25,11 +25,6 @@ interface PenaltyRows extends AskedRows {
   room: number;
 }
 
-/** Bytes of the scratch buffer `seen`: a word for each id. Each dispatch leaves it zero. */
-export function seenBytes(vocabSize: number): number {
-  return 4 * vocabSize;
-}
-
 /**
  * Penalizes, in place, the logits of all tokens before position + nTokens, or before the next position of each row.
  * @param batch logits and `seen` have a row for each request

@@ -7,8 +7,7 @@ import { createEmbed } from '../../kernels/elementwise/embed';
 import { headRowsEpilogue } from '../../kernels/linear/epilogues/head_rows';
 import { createMatmulFew } from '../../kernels/linear/matmul_few';
 import { type BatchRow, createRows, SLOTS, TOKEN_RING } from '../../kernels/row_table';
-import { logitsBytes, maximaBytes } from '../../kernels/sampling/maxima';
-import { seenBytes } from '../../kernels/sampling/penalties';
+import { logitsBytes, maximaBytes, seenBytes } from '../../kernels/sampling/logits_size';
 import { partsBytes } from '../../kernels/sampling/sample';
 import {
   BIASES_BYTES,

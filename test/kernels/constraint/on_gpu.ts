@@ -8,7 +8,7 @@ import type { Automaton } from '../../../src/grammar/automaton';
 import { packAutomaton, packPlace, SHAPE_BYTES } from '../../../src/grammar/packed';
 import { createAdvance } from '../../../src/kernels/constraint/advance';
 import { createMask, PLACE_WORDS, placesBytes } from '../../../src/kernels/constraint/mask';
-import { maximaBytes } from '../../../src/kernels/sampling/maxima';
+import { maximaBytes } from '../../../src/kernels/sampling/logits_size';
 import { packTokens } from '../../../src/sampling/token_bytes';
 import { type PATHS, testGpu } from '../../gpu/test_device';
 

@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { logprobs } from '../../../src/cpu/logprobs';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
+import { logitsBytes, maximaBytes } from '../../../src/kernels/sampling/logits_size';
 import { createLogprobParts } from '../../../src/kernels/sampling/logprob_parts';
 import { createLogprobs } from '../../../src/kernels/sampling/logprobs';
-import { createMaxima, logitsBytes, maximaBytes } from '../../../src/kernels/sampling/maxima';
+import { createMaxima } from '../../../src/kernels/sampling/maxima';
 import { createSample, partsBytes } from '../../../src/kernels/sampling/sample';
 import {
   entryWords,

@@ -2,7 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { CommandList } from '../../../src/gpu/kernel';
-import { createMaxima, logitsBytes, maximaBytes } from '../../../src/kernels/sampling/maxima';
+import { logitsBytes, maximaBytes } from '../../../src/kernels/sampling/logits_size';
+import { createMaxima } from '../../../src/kernels/sampling/maxima';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
 
 import { normalLogits, seededRandom } from '../../sampling/statistics';

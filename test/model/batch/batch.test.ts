@@ -66,6 +66,7 @@ async function open(
   const llama = await Llama.create(gpu, config, weights, options);
   await read(files);
   llama.start(weights);
+  await llama.changeLogits();
   const word = async (position: number) => new Uint32Array(await gpu.read(llama.tokens))[position];
   const endOf = ({ params }: Chat) =>
     sampleEnd({ masks: false, biases: params.biases.length > 0, penalizes: penalizes(params), reports: false });
