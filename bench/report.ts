@@ -512,6 +512,8 @@ export type BenchResult =
       kvRows: QualityRow[];
       /** Whole texts on subgroup matrices against f32, where they are granted. */
       matrixRows: QualityRow[];
+      /** Whole texts with the attention of long prompts, the rest in f32, against f32. */
+      longRows: QualityRow[];
     }
   | { suite: 'sdk'; model: string; sameText: boolean; rows: SdkRow[] }
   | { suite: 'race'; version: string; shaders: string; quant: Quant; rows: RaceRow[] }

@@ -1,6 +1,7 @@
 // `bench -- quality`: what quantized activations cost in words, on stories that the same weights tell in f32; and what
 // keys and values in signed bytes cost, on stories that they tell with f16.
 
+import type { AttentionName } from '../../src/attention/attention';
 import { InvalidRequestError } from '../../src/errors';
 import type { ActivationType, Arithmetic } from '../../src/model/arithmetic';
 import { readConfig } from '../../src/model/config/read';
@@ -27,11 +28,24 @@ export async function qualitySuite(bench: Bench): Promise<BenchResult> {
   const files = await openModel(new URL(request.model, location.href).href, { signal });
   const rows = await measureRows(bench, files, ofActivations(bench));
   const matrixRows = gpu.can.matrices ? await measureRows(bench, files, ofMatrices(bench), ['q4']) : [];
+  const longRows = await measureRows(bench, files, ofLongPrompts(bench), ['q4']);
   const kvRows = request.kv === 'q8' ? await measureRows(bench, files, OF_KV) : [];
-  return { suite: 'quality', model: files.name, kv: request.kv, tokens: request.tokens, rows, kvRows, matrixRows };
+  return {
+    suite: 'quality',
+    model: files.name,
+    kv: request.kv,
+    tokens: request.tokens,
+    rows,
+    kvRows,
+    matrixRows,
+    longRows,
+  };
 }
 
-type Compared = Pick<LlamaOptions, 'kvType' | 'step' | 'matricesFrom'> & { activations: ActivationType | Arithmetic };
+type Compared = Pick<LlamaOptions, 'kvType' | 'step' | 'matricesFrom'> & {
+  attention?: AttentionName;
+  activations: ActivationType | Arithmetic;
+};
 
 /** What tells the stories, and what follows them. */
 interface Pair {
@@ -50,6 +64,13 @@ const ofActivations = ({ request: { kv: kvType, step } }: Bench): Pair => ({
 const ofMatrices = ({ request: { kv: kvType } }: Bench): Pair => ({
   reference: { kvType, activations: 'f32' },
   measured: { kvType, activations: { decode: 'f32', prefill: 'q8' }, matricesFrom: 1 },
+  again: true,
+});
+
+/** The attention of long prompts for texts of any length, and all else in f32. */
+const ofLongPrompts = ({ request: { kv: kvType } }: Bench): Pair => ({
+  reference: { kvType, activations: 'f32' },
+  measured: { kvType, activations: 'f32', attention: 'flash_prefill_q8' },
   again: true,
 });
 
@@ -121,7 +142,8 @@ async function openSpeakers(
   if (decision) measured.decideStep(decision);
   checkStep(step, measured.step);
   const { matrices } = measured;
-  if (pair.again && !matrices?.used) throw new InvalidRequestError(`No subgroup matrices: ${matrices?.reason}.`);
+  if (pair.measured.matricesFrom && !matrices?.used)
+    throw new InvalidRequestError(`No subgroup matrices: ${matrices?.reason}.`);
   const speaker = (pair.again ? rereaderOf : speakerOf)(measured);
   return { reference: speakerOf(reference), measured: speaker, step: measured.step };
 }

@@ -70,14 +70,16 @@ function baselineTable({ rows, lowerBy, sameIds, model, aloneShape, aloneKvLen }
 }
 
 function qualityTables(report: Extract<BenchReport, { suite: 'quality' }>): string[] {
-  const { model, kv, tokens, rows, kvRows, matrixRows } = report;
+  const { model, kv, tokens, rows, kvRows, matrixRows, longRows } = report;
   const stories = `stories of at most ${tokens} tokens, drawn in`;
   const title = `${model}, KV ${kv}; ${stories} f32 at temperature 1, and followed on q8 activations`;
   const tables = [`${title}\n${qualityTable('f32', rows)}`];
-  if (matrixRows.length > 0) {
-    const ofMatrices = `${model}, KV ${kv}; ${stories} f32 at temperature 1, and each text once more on subgroup matrices`;
-    tables.push(`${ofMatrices}\n${qualityTable('f32', matrixRows)}`);
-  }
+  const again = (how: string, measured: readonly QualityRow[]) => {
+    const title = `${model}, KV ${kv}; ${stories} f32 at temperature 1, and each text once more ${how}`;
+    if (measured.length > 0) tables.push(`${title}\n${qualityTable('f32', measured)}`);
+  };
+  again('on subgroup matrices', matrixRows);
+  again('with attention by flash_prefill_q8', longRows);
   if (kvRows.length === 0) return tables;
   const ofKv = `${model}, f32 activations; ${stories} KV f16 at temperature 1, and followed on KV q8`;
   return [...tables, `${ofKv}\n${qualityTable('f16', kvRows)}`];

@@ -35,7 +35,15 @@ export interface AttentionShape {
   rows?: RowTable;
 }
 
-export const ATTENTION_NAMES = ['cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode'] as const;
+export const ATTENTION_NAMES = [
+  'cpu',
+  'eager',
+  'chunked',
+  'flash_prefill',
+  'flash_prefill_q8',
+  'fused_decode',
+  'split_kv_decode',
+] as const;
 
 export type AttentionName = (typeof ATTENTION_NAMES)[number];
 
@@ -45,6 +53,8 @@ export interface AttentionKernel {
   readonly parameters: Record<string, number>;
   /** Bytes of GPU memory beside q, k, v and out. */
   readonly scratchBytes: number;
+  /** Most that an output may differ from the textbook, as a share of the largest |v|. Default: that of f32. */
+  readonly bound?: number;
   /** The unmerged result of recordParts. */
   readonly parts?: AttentionParts;
   /**
@@ -126,8 +136,13 @@ export function mergeParameters<Parameter extends string>(
   defaults: Record<Parameter, number>,
   given: Record<string, number>,
 ): Record<Parameter, number> {
+  const names = Object.keys(defaults).join(', ');
   for (const [key, value] of Object.entries(given)) {
-    check(name, key in defaults, why`it has no parameter ${key}, only ${Object.keys(defaults).join(', ')}`);
+    check(
+      name,
+      key in defaults,
+      names ? why`it has no parameter ${key}, only ${names}` : why`it has no parameters, so no ${key} either`,
+    );
     check(name, Number.isInteger(value) && value > 0, why`${key} ${value} is no positive whole number`);
   }
   return { ...defaults, ...given };

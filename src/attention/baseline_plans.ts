@@ -88,13 +88,12 @@ export function planCpu(
   given: Record<string, number> = {},
 ): AttentionPlan<never> {
   checkShape('cpu', shape);
-  check(
-    'cpu',
-    Object.keys(given).length === 0,
-    why`it has no parameters, so no ${Object.keys(given).join(', ')} either`,
-  );
   const { nHeads, maxTokens, contextLength } = shape;
-  return { parameters: {}, derived: {}, scratchBytes: rowBytes(shape, maxTokens * nHeads, contextLength) };
+  return {
+    parameters: mergeParameters('cpu', {}, given),
+    derived: {},
+    scratchBytes: rowBytes(shape, maxTokens * nHeads, contextLength),
+  };
 }
 
 /** Bytes of that many queries and of the keys and values of kvLen tokens. */

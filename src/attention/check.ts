@@ -62,7 +62,7 @@ export async function checkAttention(
   try {
     await runOnce(gpu, kernel, { ...buffers, room }, step, checkedWindow(shape, step));
     const out = new Float32Array(await gpu.read(buffers.out, 4 * size));
-    return gpu.failure ? quoted(gpu.failure.message) : compare(out, pass, shape, step);
+    return gpu.failure ? quoted(gpu.failure.message) : compare(out, pass, shape, step, kernel.bound);
   } catch (error) {
     if (error instanceof VivaceError) return quoted(error.message);
     throw error;
@@ -207,7 +207,13 @@ function seenKeys(own: number, kvLen: number, window: number | null, causal: boo
 /**
  * Every element must be written; where the textbook would take too long, it computes every stride-th head of a token.
  */
-function compare(out: Float32Array, pass: Pass, shape: AttentionShape, { position, nTokens }: Step): Reason | null {
+function compare(
+  out: Float32Array,
+  pass: Pass,
+  shape: AttentionShape,
+  { position, nTokens }: Step,
+  bound = BOUND,
+): Reason | null {
   const { nHeads, nKvHeads, headDim, scale, softcap, causal = true } = shape;
   const window = checkedWindow(shape, { position, nTokens });
   const missing = out.findIndex(Number.isNaN);
@@ -235,7 +241,7 @@ function compare(out: Float32Array, pass: Pass, shape: AttentionShape, { positio
       }
     }
   }
-  if (worst.error <= BOUND) return null;
+  if (worst.error <= bound) return null;
   const [error, got, want] = [worst.error, out[worst.at], worst.want].map((x) => Number(x.toPrecision(3)));
   return why`its outputs differ from the textbook by ${error} of the largest value (element ${worst.at}: ${got} instead of ${want})`;
 }

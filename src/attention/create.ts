@@ -23,6 +23,10 @@ export async function createAttention(
     }
     case 'flash_prefill':
       return createFlashPrefill(gpu, shape, parameters);
+    case 'flash_prefill_q8': {
+      const { createFlashPrefillQ8 } = await arrived(import('./flash_prefill_q8'));
+      return createFlashPrefillQ8(gpu, shape, parameters);
+    }
     case 'fused_decode':
       return createFusedDecode(gpu, shape, parameters);
     case 'split_kv_decode':

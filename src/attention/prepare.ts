@@ -8,12 +8,14 @@ import { type AttentionKernel, type AttentionName, type AttentionShape, attentio
 import { type AttentionBuffers, checkAttention } from './check';
 import { createAttention } from './create';
 import type { AttentionProfile } from './profile';
-import { explain, type SelectedAttention, scratchOf, selectAttention } from './select';
+import { explain, LONG_PROMPT, type SelectedAttention, scratchOf, selectAttention } from './select';
 
 export interface PrepareOptions {
   /** A sibling for prefill and decode alike, or `auto`. */
   forced?: AttentionName | 'auto';
   profile?: AttentionProfile;
+  /** True if long prompts may have queries, keys and values rounded to signed bytes. */
+  inBytes?: boolean;
   /** The buffers of any layer. Their contents at the first few hundred positions are lost. */
   buffers: AttentionBuffers;
 }
@@ -33,6 +35,8 @@ export interface SetAside {
 export class PreparedAttention {
   constructor(
     readonly prefill: Ready,
+    /** The sibling of prompts from LONG_PROMPT keys on: mostly the same. */
+    readonly longPrefill: Ready,
     /** Siblings by cache length. Entry i is for 2^(i-1) + 1 to 2^i keys, the last for those up to the context's end. */
     readonly decode: readonly Ready[],
     readonly setAside: readonly SetAside[],
@@ -40,17 +44,22 @@ export class PreparedAttention {
 
   /** The sibling for a pass of nTokens whose last token sees kvLen keys. */
   at(nTokens: number, kvLen: number): Ready {
-    return nTokens > 1 ? this.prefill : this.decode[rangeOf(kvLen)];
+    if (nTokens === 1) return this.decode[rangeOf(kvLen)];
+    return kvLen < LONG_PROMPT ? this.prefill : this.longPrefill;
+  }
+
+  private get ready(): readonly Ready[] {
+    return [this.prefill, this.longPrefill, ...this.decode];
   }
 
   /** Each once. */
   get kernels(): Set<AttentionKernel> {
-    return new Set([this.prefill, ...this.decode].map(({ kernel }) => kernel));
+    return new Set(this.ready.map(({ kernel }) => kernel));
   }
 
   /** Which sibling decodes at which length, and why, as a fragment of a sentence for people. */
   get reason(): Reason {
-    const all = [this.prefill, ...this.decode].map(({ selected }) => selected);
+    const all = this.ready.map(({ selected }) => selected);
     return explain(
       [...describeDecode(this.decode), ...all.map(({ rule }) => rule)],
       all.flatMap(({ skipped }) => skipped),
@@ -59,10 +68,10 @@ export class PreparedAttention {
 
   /** Checks the kernels in use as at load, on buffers whose contents may be lost. The first fault, or null. */
   async check(gpu: Gpu, shape: AttentionShape, buffers: AttentionBuffers): Promise<string | null> {
-    const decode = new Set(this.decode.map(({ kernel }) => kernel));
+    const kernelsOf = (ready: readonly Ready[]) => [...new Set(ready.map(({ kernel }) => kernel))];
     const uses = [
-      [this.prefill.kernel, shape.maxTokens] as const,
-      ...[...decode].map((kernel) => [kernel, 1] as const),
+      ...kernelsOf([this.prefill, this.longPrefill]).map((kernel) => [kernel, shape.maxTokens] as const),
+      ...kernelsOf(this.decode).map((kernel) => [kernel, 1] as const),
     ];
     for (const [kernel, nTokens] of uses) {
       const wrong = await checkAttention(gpu, kernel, shape, buffers, nTokens);
@@ -100,7 +109,7 @@ export function plannedScratch(
 export async function prepareAttention(
   gpu: Gpu,
   shape: AttentionShape,
-  { forced, profile, buffers }: PrepareOptions,
+  { forced, profile, inBytes, buffers }: PrepareOptions,
 ): Promise<PreparedAttention> {
   const bench = new Workbench(gpu, shape, buffers);
   let tuned = profile;
@@ -112,21 +121,23 @@ export async function prepareAttention(
       limits: attentionLimits(gpu),
       forced,
       profile: tuned,
+      inBytes,
       setAside: bench.broken,
     });
   const ready = (selected: SelectedAttention): Ready => ({ selected, kernel: bench.kernel(selected) });
   try {
     for (;;) {
-      const prefill = select(shape.maxTokens, shape.contextLength);
+      const short = Math.min(shape.contextLength, LONG_PROMPT - 1);
+      const [prefill, longPrefill] = [short, shape.contextLength].map((kvLen) => select(shape.maxTokens, kvLen));
       const decode = rangeEnds(shape.contextLength).map((kvLen) => select(1, kvLen));
-      if (!(await bench.make(prefill, decode))) {
+      if (!(await bench.make([prefill, longPrefill], decode))) {
         // A profile gone bad, say by a new driver, says nothing of the siblings with their default parameters.
         if (tuned) bench.broken.clear();
         tuned = undefined;
         continue;
       }
-      const setAside = describeSetAside(bench.broken, [prefill, ...decode]);
-      const prepared = new PreparedAttention(ready(prefill), decode.map(ready), setAside);
+      const setAside = describeSetAside(bench.broken, [prefill, longPrefill, ...decode]);
+      const prepared = new PreparedAttention(ready(prefill), ready(longPrefill), decode.map(ready), setAside);
       bench.clear(prepared.kernels);
       return prepared;
     }
@@ -154,12 +165,12 @@ class Workbench {
   }
 
   /** False when one of these turned out to be broken. */
-  async make(prefill: SelectedAttention, decode: readonly SelectedAttention[]): Promise<boolean> {
+  async make(prefill: readonly SelectedAttention[], decode: readonly SelectedAttention[]): Promise<boolean> {
     const before = this.broken.size;
-    const each = new Map([prefill, ...decode].map((selected) => [keyOf(selected), selected]));
+    const each = new Map([...prefill, ...decode].map((selected) => [keyOf(selected), selected]));
     await Promise.all([...each.values()].map((selected) => this.compile(selected)));
     // One after another: they share the buffers.
-    await this.check(prefill, this.shape.maxTokens);
+    for (const selected of prefill) await this.check(selected, this.shape.maxTokens);
     for (const selected of decode) await this.check(selected, 1);
     return this.broken.size === before;
   }

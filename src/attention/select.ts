@@ -5,6 +5,7 @@ import { quoted, type Reason, why } from '../shared/why';
 import type { AttentionLimits, AttentionName, AttentionPlan, AttentionShape } from './attention';
 import { planChunked, planCpu, planEager } from './baseline_plans';
 import { planFlashPrefill } from './flash_prefill';
+import { planFlashPrefillQ8 } from './flash_prefill_q8_plan';
 import { planFusedDecode } from './fused_decode';
 import type { AttentionProfile, TunedAttention } from './profile';
 import { planSplitKvDecode, untunedSplits } from './split_kv_decode';
@@ -15,6 +16,8 @@ export interface AttentionRequest {
   shape: AttentionShape;
   limits: AttentionLimits;
   forced?: AttentionName | 'auto';
+  /** True if long prompts may have queries, keys and values rounded to signed bytes. */
+  inBytes?: boolean;
   /** The tuner's measurements on this GPU for this shape. */
   profile?: AttentionProfile;
   /** Siblings that must not run, and the fault of each. */
@@ -47,6 +50,9 @@ export const SPLIT_KV_MIN = 2 ** 8 + 1;
  */
 export const SPLIT_KV_MIN_MERGED_IN_O = 2 ** 7 + 1;
 
+/** Keys from which on prompts run in signed bytes: `npm run bench -- attention` shows where that pays. */
+export const LONG_PROMPT = 1024;
+
 type Plan = (shape: AttentionShape, limits: AttentionLimits, given?: Record<string, number>) => AttentionPlan;
 
 /** All siblings. Each serves prefill and decode. */
@@ -55,6 +61,7 @@ const PLANS: Record<AttentionName, Plan> = {
   eager: planEager,
   chunked: planChunked,
   flash_prefill: planFlashPrefill,
+  flash_prefill_q8: planFlashPrefillQ8,
   fused_decode: planFusedDecode,
   split_kv_decode: planSplitKvDecode,
 };
@@ -76,10 +83,17 @@ const LONG_DECODE: readonly AttentionName[] = ['split_kv_decode', 'fused_decode'
  * @throws AttentionUnavailable when a forced one cannot run (never a silent fallback), or none can
  */
 export function selectAttention(request: AttentionRequest): SelectedAttention {
-  const { nTokens, kvLen, forced = 'auto', profile } = request;
+  const { nTokens, kvLen, forced = 'auto' } = request;
+  const isLongPrompt = nTokens > 1 && kvLen >= LONG_PROMPT && request.inBytes;
   if (forced !== 'auto') return selected(forced, plan(forced, request), why`asked for by name`, []);
   const skipped: Skipped[] = [];
+  const { profile } = request;
   const tuned = profile && tunedFor(profile, request);
+  if (isLongPrompt) {
+    const parameters = tryPlan('flash_prefill_q8', request, skipped);
+    const rule = why`flash_prefill_q8 for prompts from ${LONG_PROMPT} keys on`;
+    if (parameters) return selected('flash_prefill_q8', parameters, rule, []);
+  }
   if (tuned) {
     const rule = why`tuned on this GPU ${profile.tunedAt.slice(0, 10)}`;
     const parameters = tryPlan(tuned.name, request, skipped, tuned.parameters);

@@ -114,6 +114,7 @@ export const LOAD_SETTINGS = {
         eager: 'five kernels, all scores in memory; the unfused baseline',
         chunked: 'a block of queries at a time over all keys; little memory',
         flash_prefill: 'tiles, no scores in memory; made for prompts',
+        flash_prefill_q8: 'the same tiles in signed bytes; made for long prompts',
         fused_decode: 'one pass over each KV head; made for short caches',
         split_kv_decode: 'the cache split over many workgroups; made for long caches',
       } satisfies Record<AttentionName, string>),

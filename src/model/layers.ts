@@ -27,7 +27,7 @@ export class Layers {
   ) {}
 
   /** Compiles the linears while attention is chosen and checked, then binds both. */
-  static async create(sources: LinearSources, options: Omit<PrepareOptions, 'buffers'>): Promise<Layers> {
+  static async create(sources: LinearSources, options: Omit<PrepareOptions, 'buffers' | 'inBytes'>): Promise<Layers> {
     const { gpu, weights, buffers, kvCache } = sources;
     const linears = new LinearBuilder(sources);
     const compiling = Promise.all([
@@ -38,7 +38,12 @@ export class Layers {
     const partsMergeInO = weights.layers.every(({ o }) => linears.mergingInput(o));
     const shape = { ...sources.attentionShape, partsMergeInO };
     // The check may use the caches of the first layer: between requests nothing in them is needed.
-    const prepared = await prepareAttention(gpu, shape, { ...options, buffers: checkedBuffers(buffers, kvCache) });
+    const inBytes = linears.arithmetic.prefill === 'q8';
+    const prepared = await prepareAttention(gpu, shape, {
+      ...options,
+      inBytes,
+      buffers: checkedBuffers(buffers, kvCache),
+    });
     try {
       const [head, ...passes] = await compiling;
       const bound = [...prepared.kernels].map(

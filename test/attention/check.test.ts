@@ -1,7 +1,12 @@
 // The check of a sibling on this GPU: right kernels pass, broken shaders do not.
 
 import { describe, expect, test } from 'vitest';
-import { ATTENTION_NAMES, type AttentionKernel, type AttentionShape } from '../../src/attention/attention';
+import {
+  ATTENTION_NAMES,
+  type AttentionKernel,
+  type AttentionName,
+  type AttentionShape,
+} from '../../src/attention/attention';
 import { checkAttention } from '../../src/attention/check';
 import { createAttention } from '../../src/attention/create';
 import type { Gpu } from '../../src/gpu/device';
@@ -70,7 +75,11 @@ const REWRITES: [string, number, (code: string) => string][] = [
   ['no maximum subtracted', 502, (code) => code.replaceAll('exp2(score - m)', 'exp2(score)')],
 ];
 
+/** Siblings that round to bytes are for prompts alone, and a check of them sees larger faults of a factor. */
+const IN_BYTES: readonly AttentionName[] = ['flash_prefill_q8'];
+
 describe.each(ATTENTION_NAMES)('%s', (name) => {
+  const [passes, factor] = IN_BYTES.includes(name) ? [[128], 1.1] : [[1, 128], 1.002];
   for (const without of PATHS) {
     // What the check does with a shape is the same for all: two that compile quickly are given every one.
     for (const shape of without.length === 0 && ['cpu', 'chunked'].includes(name) ? SHAPES : [SHAPE]) {
@@ -95,11 +104,11 @@ describe.each(ATTENTION_NAMES)('%s', (name) => {
     const gpu = await plainGpu();
     const kernel = await createAttention(gpu, name, SCORED);
     const unwindowed: AttentionKernel = { ...kernel, bind: (q, k, v, out) => kernel.bind(q, k, v, out, null) };
-    for (const nTokens of [1, 128]) {
+    for (const nTokens of passes) {
       const fault = (checked: AttentionKernel, changes: Partial<AttentionShape> = {}) =>
         checkOnce(gpu, checked, { ...SCORED, ...changes }, nTokens);
       expect(await fault(kernel)).toBeNull();
-      expect(await fault(kernel, { scale: 1.002 * SCORED.scale })).toMatch(/differ from the textbook/);
+      expect(await fault(kernel, { scale: factor * SCORED.scale })).toMatch(/differ from the textbook/);
       expect(await fault(kernel, { softcap: null })).toMatch(/differ from the textbook/);
       expect(await fault(unwindowed)).toMatch(/differ from the textbook/);
     }
@@ -113,7 +122,7 @@ describe.each(ATTENTION_NAMES)('%s', (name) => {
     const shape = { ...SHAPE, contextLength };
     const broken = () => createAttention(gpu, name, shape);
     const kernel = await withBrokenShaders(gpu, `attention/${name}`, rewrite, broken);
-    for (const nTokens of [1, 128]) {
+    for (const nTokens of passes) {
       expect(await checkOnce(gpu, kernel, shape, nTokens)).toMatch(/not a number|differ from the textbook/);
     }
     kernel.destroy();

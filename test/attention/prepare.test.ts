@@ -63,6 +63,26 @@ describe('where all is well', () => {
     expect(prepared.reason).toBe('the default, not tuned on this GPU');
   });
 
+  test('a prompt in signed bytes changes its sibling at 1,024 keys, and does without where that one is wrong', async () => {
+    const shape = { ...SHORT, contextLength: 1100 };
+    const { prepared } = await prepare(await plainGpu(), shape, { inBytes: true });
+    const names = [1023, 1024, 1100].map((kvLen) => prepared.at(16, kvLen).kernel.name);
+    expect(names).toEqual(['flash_prefill', 'flash_prefill_q8', 'flash_prefill_q8']);
+    expect(prepared.reason).toContain('flash_prefill_q8 for prompts from 1024 keys on');
+
+    const gpu = breakSiblings(await plainGpu(), { flash_prefill_q8: 'wrong' });
+    const without = await prepare(gpu, shape, { inBytes: true });
+    expect(without.prepared.at(16, 1100).kernel.name).toBe('flash_prefill');
+    expect(without.prepared.setAside).toEqual([
+      {
+        name: 'flash_prefill_q8',
+        message: expect.stringMatching(
+          /^The attention kernel flash_prefill_q8 is not used: .* flash_prefill runs instead\.$/,
+        ),
+      },
+    ]);
+  });
+
   test('decode changes its sibling past 256 keys, and its number of splits with the cache', async () => {
     const { prepared, scratch } = await prepare(await plainGpu(), LONG);
     const at = (kvLen: number) => prepared.at(1, kvLen).kernel;

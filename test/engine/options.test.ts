@@ -30,7 +30,7 @@ test.each<[string, Option, string, unknown]>([
 test('what is illegal is refused with its name, the legal values and itself, cut short', () => {
   const resolve = (options: object) => () => resolveOptions({ ...LOAD_OPTIONS, ...GENERATE_OPTIONS }, options);
   expect(resolve({ attention: 'magic' })).toThrow(
-    'attention must be auto, cpu, eager, chunked, flash_prefill, fused_decode or split_kv_decode, got magic.',
+    'attention must be auto, cpu, eager, chunked, flash_prefill, flash_prefill_q8, fused_decode or split_kv_decode, got magic.',
   );
   expect(resolve({ runAhead: 0 })).toThrow('runAhead must be auto or a whole number of at least 1, got 0.');
   expect(resolve({ gpuTimes: 1 })).toThrow('gpuTimes must be true or false, got 1.');

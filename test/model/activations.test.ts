@@ -30,11 +30,15 @@ async function open() {
   return { files, config, tensors: resolveTensors(files, config) };
 }
 
-async function load(attention: AttentionName, activations: 'q8' | Arithmetic = 'q8'): Promise<Llama> {
+async function load(
+  attention: AttentionName | 'auto',
+  activations: 'q8' | Arithmetic = 'q8',
+  contextLength = 64,
+): Promise<Llama> {
   const gpu = await testGpu();
   const { files, config, tensors } = await open();
   const { weights, read } = await allocateWeights(gpu, tensors, config, 'q8');
-  const shape = { contextLength: 64, kvType: 'f32', attention, activations } as const;
+  const shape = { contextLength, kvType: 'f32', attention, activations } as const;
   const llama = await Llama.create(gpu, config, weights, shape);
   await read(files);
   llama.start(weights);
@@ -105,4 +109,26 @@ test.each([
   const prompt = relativeError(await llama.readLogits(), exact[STEPS - 2]);
   expect(prompt).toBeGreaterThan(1e-4); // the head runs as decode does
   expect(prompt).toBeLessThan(0.05);
+});
+
+test('the end of a long prompt attends in signed bytes', { timeout: TIMEOUT_MS }, async () => {
+  const { config, tensors } = await open();
+  const [{ inputIds }, length, chunk] = [readFixture(NAME), 1100, 512];
+  const ids = Uint32Array.from({ length }, (_, i) => inputIds[(i * i) % inputIds.length]);
+  const cpu = new CpuLlama(config, await loadCpuWeights(tensors, undefined, 'q8'), length);
+  const exact = Float32Array.from(cpu.prefill(ids, 0));
+  const llama = await load('auto', { decode: 'f32', prefill: 'q8' }, length);
+  llama.writeTokens(ids, 0);
+  const attention: string[] = [];
+  for (let position = 0; position < length; position += chunk) {
+    const nTokens = Math.min(chunk, length - position);
+    const pass = llama.pass(nTokens, 'sample', position);
+    const labels = pass.submits.flat().map(({ label }) => label);
+    attention.push(labels.filter((label) => label.startsWith('attention/')).join(' '));
+    await pass.run({ position, nTokens });
+  }
+  const inBytes = 'attention/quantize_kv attention/flash_prefill_q8';
+  const exactly = 'attention/flash_prefill';
+  expect(attention).toEqual([`${exactly} ${exactly}`, `${inBytes} ${inBytes}`, `${inBytes} ${inBytes}`]);
+  expect(relativeError(await llama.readLogits(), exact)).toBeLessThan(0.05);
 });

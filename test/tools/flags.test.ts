@@ -52,7 +52,10 @@ for (const [line, complaint] of [
   ['--prompt x --max-tokens=', 'not a whole number'],
   ['--prompt x --temperature hot', 'not a number'],
   ['--prompt x --temperature Infinity', 'not a number'],
-  ['--prompt x --attention flash', 'choose auto, cpu, eager, chunked, flash_prefill, fused_decode, split_kv_decode'],
+  [
+    '--prompt x --attention flash',
+    'choose auto, cpu, eager, chunked, flash_prefill, flash_prefill_q8, fused_decode, split_kv_decode',
+  ],
   ['--prompt x --backend tpu', 'choose auto, webgpu, cpu'],
   ['--prompt x --quantize q5', 'choose none, q8, q4'],
   ['--prompt x --chat --raw', 'exclude each other'],

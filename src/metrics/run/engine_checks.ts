@@ -48,6 +48,7 @@ const attentionName = oneOf<AttentionName | 'textbook'>({
   eager: true,
   chunked: true,
   flash_prefill: true,
+  flash_prefill_q8: true,
   fused_decode: true,
   split_kv_decode: true,
   textbook: true,

@@ -244,6 +244,7 @@ export const chat: ChatWords = {
         eager: 'fünf Kernel; der einfache Vergleich',
         chunked: 'blockweise; wenig Speicher',
         flash_prefill: 'Kacheln; für Prompts gemacht',
+        flash_prefill_q8: 'Kacheln in Bytes mit Vorzeichen; für lange Prompts gemacht',
         fused_decode: 'ein Durchgang; für kurze Unterhaltungen',
         split_kv_decode: 'auf viele Workgroups verteilt; für lange Unterhaltungen',
       },

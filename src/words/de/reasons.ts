@@ -46,6 +46,8 @@ const sizes: Reasons = {
   'it was compiled without windows, and a layer has one of {0} keys':
     'er wurde ohne Fenster übersetzt, und eine Schicht hat eines von {0} Keys',
   'it has no parameter {0}, only {1}': 'er hat keinen Parameter {0}, nur {1}',
+  'head_dim {0} is no multiple of {1} up to {2}': 'head_dim {0} ist kein Vielfaches von {1} bis {2}',
+  'flash_prefill_q8 for prompts from {0} keys on': 'flash_prefill_q8 für Prompts ab {0} Schlüsseln',
   'it has no parameters, so no {0} either': 'er hat keine Parameter, also auch nicht {0}',
   'its chunks hold {0} tokens, not {1}': 'seine Abschnitte fassen {0} Tokens, nicht {1}',
   'its scores hold {0} tokens, not {1}': 'seine Scores fassen {0} Tokens, nicht {1}',

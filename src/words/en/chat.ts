@@ -222,6 +222,7 @@ export const chat = {
         eager: 'five kernels; the unfused baseline',
         chunked: 'a block of queries at a time; little memory',
         flash_prefill: 'tiles; made for prompts',
+        flash_prefill_q8: 'tiles in signed bytes; made for long prompts',
         fused_decode: 'one pass; made for short conversations',
         split_kv_decode: 'split over many workgroups; made for long conversations',
       },

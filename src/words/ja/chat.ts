@@ -226,6 +226,7 @@ export const chat: ChatWords = {
         eager: '5 つのカーネル。融合しない比較用',
         chunked: 'ブロックごと。省メモリ',
         flash_prefill: 'タイル。プロンプト向け',
+        flash_prefill_q8: '符号付きバイトのタイル。長いプロンプト向け',
         fused_decode: '1 パス。短い会話向け',
         split_kv_decode: '多数のワークグループに分割。長い会話向け',
       },

@@ -45,6 +45,8 @@ const sizes: Reasons = {
   'it was compiled without windows, and a layer has one of {0} keys':
     'ウィンドウなしでコンパイルされましたが、{0} キーのウィンドウを持つ層があります',
   'it has no parameter {0}, only {1}': 'パラメーター {0} はなく、{1} だけです',
+  'head_dim {0} is no multiple of {1} up to {2}': 'head_dim {0} は {2} までの {1} の倍数ではありません',
+  'flash_prefill_q8 for prompts from {0} keys on': '{0} キー以上のプロンプトは flash_prefill_q8',
   'it has no parameters, so no {0} either': 'パラメーターがないため、{0} もありません',
   'its chunks hold {0} tokens, not {1}': 'チャンクは {1} ではなく {0} トークン分です',
   'its scores hold {0} tokens, not {1}': 'スコアは {1} ではなく {0} トークン分です',

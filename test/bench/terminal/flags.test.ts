@@ -14,7 +14,7 @@ test('a suite alone takes everything', () => {
   const { json, request } = parse('attention');
   expect([request.suite, json, request.quick]).toEqual(['attention', false, false]);
   expect(request.shapes).toEqual(['storyteller', 'llama-3.2-1b', 'llama-3.1-8b']);
-  expect(request.attention).toHaveLength(7);
+  expect(request.attention).toHaveLength(8);
   expect([request.lengths, request.kv]).toEqual([null, 'f16']);
 });
 

@@ -110,7 +110,7 @@ test('quality: figures of both weights, and how near a tie the likeliest tokens 
     { weights: 'q4', ...exact },
   ] as const;
   const report = { ...AROUND, suite: 'quality', model: 'a model', tokens: 200, rows: [...rows] } as const;
-  const text = benchTables({ ...report, kv: 'f16', rows: [...rows], kvRows: [], matrixRows: [] });
+  const text = benchTables({ ...report, kv: 'f16', rows: [...rows], kvRows: [], matrixRows: [], longRows: [] });
   const [title, head, ...lines] = text.split('\n\n')[1].split('\n');
   expect(title).toMatch(/^a model, KV f16; stories of at most 200 tokens/);
   expect(head).toMatch(
@@ -118,12 +118,16 @@ test('quality: figures of both weights, and how near a tie the likeliest tokens 
   );
   expect(lines[0]).toMatch(/^q8 +fused +20 +3000 +4\.5000 +4\.5009 +1\.00020 +99\.90 % +4\.2e-5 +3 +0\.0152$/);
   expect(lines[1]).toMatch(/ 100\.00 % +4\.2e-5 +0 +-$/);
-  const withMatrices = benchTables({ ...report, kv: 'f16', rows: [], kvRows: [], matrixRows: [...rows] })
+  const withMatrices = benchTables({ ...report, kv: 'f16', rows: [], kvRows: [], matrixRows: [...rows], longRows: [] })
     .split('\n\n')[2]
     .split('\n');
   expect(withMatrices[0]).toMatch(/f32 at temperature 1, and each text once more on subgroup matrices$/);
   expect(withMatrices[3]).toMatch(/^q4 +fused +20 +3000 .* 100\.00 %/);
-  const withKv = benchTables({ ...report, kv: 'q8', rows: [], kvRows: [...rows], matrixRows: [] })
+  const withLong = benchTables({ ...report, kv: 'f16', rows: [], kvRows: [], matrixRows: [], longRows: [...rows] })
+    .split('\n\n')[2]
+    .split('\n');
+  expect(withLong[0]).toMatch(/f32 at temperature 1, and each text once more with attention by flash_prefill_q8$/);
+  const withKv = benchTables({ ...report, kv: 'q8', rows: [], kvRows: [...rows], matrixRows: [], longRows: [] })
     .split('\n\n')[2]
     .split('\n');
   expect(withKv[0]).toMatch(/^a model, f32 activations; .*KV f16 at temperature 1, and followed on KV q8$/);

@@ -34,7 +34,7 @@ function sabotage(
   { label = '', code }: GPUShaderModuleDescriptor,
   defects: Partial<Record<AttentionName, Defect>>,
 ): GPUShaderModuleDescriptor {
-  const stem = /^attention\/([a-z_]+)/.exec(label)?.[1];
+  const stem = /^attention\/([a-z_]+[0-9]*)/.exec(label)?.[1];
   const defect = stem === undefined ? undefined : defects[stem as AttentionName];
   switch (defect) {
     case undefined:

@@ -1,0 +1,271 @@
+// flash_prefill.wgsl in integers: q k^T and p v are sums of products of signed bytes, of the tiles that
+// quantize_kv.wgsl left. q has a scale for each row and block of 32 columns. p has one for each row and tile: the
+// largest p of the tile is 255, and bytes hold p - 128; sums begin with what that takes away. (SageAttention, Zhang et
+// al. 2024, arXiv:2410.02367.)
+//
+// One workgroup: BLOCK_M rows (x) of one KV head (y); row r is token r / GQA_GROUP, head r % GQA_GROUP of the group. A
+// thread (tx, ty) of 8 * TY holds the four rows ty + TY r, in vec4: of them it has the scores of the keys 8 tx to
+// 8 tx + 7, and the pairs of columns tx + 8 c. While a tile of keys is multiplied, its values are on their way from
+// memory, and the next tile's keys while values are.
+// Constants: N_HEADS, GQA_GROUP, HEAD_DIM, Q_SCALE, ZERO_BELOW; BLOCK_M; PAIRS_HELD: pairs of columns whose sums a
+// thread holds at once, all of its pairs or half of them. Libraries: byte_tiles, thread_places.
+@group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, HEAD_DIM / 4)
+@group(0) @binding(1) var<storage, read> k_bytes: array<vec4<u32>>;   // these four as quantize_kv.wgsl says
+@group(0) @binding(2) var<storage, read> k_scales: array<f32>;
+@group(0) @binding(3) var<storage, read> v_bytes: array<vec4<u32>>;
+@group(0) @binding(4) var<storage, read> v_scales: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> out: array<vec2<f32>>; // (n_tokens, N_HEADS, PAIRS)
+
+const TX = TILE / KEYS;
+const TY = BLOCK_M / 4u;
+const THREADS = TX * TY;
+const KEYS = 8u;                 // of a thread
+const PAIRS = HEAD_DIM / 2u;
+const HALVES = PAIRS / TX / PAIRS_HELD;
+const TILE_WORDS = TILE * SLABS; // in vec4: 64 keys, or their values
+// What a thread brings from memory at once.
+const WORDS_EACH = TILE_WORDS / THREADS;
+const KEY_SCALES_EACH = (TILE * BLOCKS + THREADS - 1u) / THREADS;
+const VALUE_SCALES_EACH = (PAIRS + THREADS - 1u) / THREADS;
+// A number from 0 to 255 plus MAGIC has that number, rounded, in the low bits of its mantissa; MAGIC_BITS are the
+// others.
+const MAGIC = 8388608.0;
+const MAGIC_BITS = 0x4b000000u;
+
+var<workgroup> q_tile: array<array<vec4<u32>, TY>, SLABS * 4u>; // 16 columns of rows that lie TY apart
+var<workgroup> k_tile: array<vec4<u32>, TILE_WORDS>;
+var<workgroup> k_d: array<f32, BLOCKS * max(TILE, BLOCK_M)>;    // at first the scales of q
+var<workgroup> v_tile: array<vec4<u32>, TILE_WORDS>;
+var<workgroup> v_d: array<vec4<f32>, PAIRS>;
+var<workgroup> p_tile: array<array<vec2<u32>, TY>, TX * 4u>;    // bytes of the keys of a thread, for each row
+var<workgroup> largest: array<array<vec4<f32>, TY>, TX>;        // scores of the keys of a thread; at the end l
+
+alias Scores = array<vec4<f32>, KEYS>;
+alias Output = array<vec4<f32>, 2u * PAIRS_HELD>; // a column of four rows
+alias Sums = array<vec4<i32>, 2u * PAIRS_HELD>;
+alias RowScales = array<vec4<f32>, BLOCKS>;
+
+// A tile on its way to workgroup memory.
+struct Keys { bytes: array<vec4<u32>, WORDS_EACH>, d: array<f32, KEY_SCALES_EACH> }
+struct Values { bytes: array<vec4<u32>, WORDS_EACH>, d: array<vec4<f32>, VALUE_SCALES_EACH> }
+
+@compute @workgroup_size(THREADS)
+fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
+  let place = place_of(lid);
+  let tx = place.x;
+  let ty = place.y;
+  let n_rows = step.n_tokens * GQA_GROUP;
+  let first_row = ((n_rows + BLOCK_M - 1) / BLOCK_M - 1 - wid.x) * BLOCK_M; // the blocks that see most keys start first
+  let last_row = min(first_row + BLOCK_M, n_rows) - 1;
+  let last_own = step.position + last_row / GQA_GROUP + 1;   // keys up to the last row's own
+  let first_own = step.position + first_row / GQA_GROUP + 1; // keys up to the first row's own
+  let n_keys = end_seen(last_own);
+  let all_see = end_seen(first_own);
+  let tiles = tile_of(wid.y, 0u);
+  let first_tile = first_seen(first_own) / TILE;
+
+  stage_queries(first_row, n_rows, wid.y, lid);
+  var keys = load_keys(tiles + first_tile, lid);
+  workgroupBarrier();
+  let scales = row_scales(ty);
+  workgroupBarrier();
+  var m = vec4(M_START);
+  var l: vec4<f32>; // of this thread's keys
+  var near: Output; // columns of the first half of this thread's pairs
+  var far: Output;
+  for (var tile = first_tile; tile * TILE < n_keys; tile++) {
+    let start = tile * TILE;
+    stage_keys(keys, lid);
+    workgroupBarrier();
+    let values = load_values(tiles + tile, lid);
+    var s = scores(tx, ty, scales);
+    for (var i = 0u; i < KEYS; i++) { s[i] = softcap4(s[i]); }
+    if (start + TILE > all_see || start < first_seen(last_own)) { mask(&s, start + KEYS * tx, first_row + ty); }
+    largest[tx][ty] = max(max(max(s[0], s[1]), max(s[2], s[3])), max(max(s[4], s[5]), max(s[6], s[7])));
+    workgroupBarrier();
+
+    var m_tile = largest[0][ty];
+    for (var x = 1u; x < TX; x++) { m_tile = max(m_tile, largest[x][ty]); }
+    let m_new = max(m, m_tile);
+    let alpha = softmax_p4(m, m_new);
+    let factor = softmax_p4(m_tile, m_new);
+    let grows = any(m != m_new);
+    m = m_new;
+    l = l * alpha + stage_p(&s, tx, ty, m_tile) * factor;
+    stage_values(values, lid);
+    workgroupBarrier();
+    keys = load_keys(tiles + min(tile + 1u, HEAD_TILES - 1u), lid);
+    if (grows) {
+      rescale(&near, alpha);
+      if (HALVES == 2u) { rescale(&far, alpha); }
+    }
+    add_values(&near, 0u, tx, ty, factor);
+    if (HALVES == 2u) { add_values(&far, PAIRS_HELD * TX, tx, ty, factor); }
+  }
+
+  workgroupBarrier();
+  largest[tx][ty] = l;
+  workgroupBarrier();
+  var sum = largest[0][ty];
+  for (var x = 1u; x < TX; x++) { sum += largest[x][ty]; }
+  for (var r = 0u; r < 4u; r++) {
+    let row = first_row + ty + TY * r;
+    if (row < n_rows) {
+      let to = row_of(row, wid.y) * PAIRS + tx;
+      for (var n = 0u; n < PAIRS_HELD; n++) {
+        out[to + n * TX] = vec2(near[2u * n][r], near[2u * n + 1u][r]) / sum[r];
+        if (HALVES == 2u) { out[to + (PAIRS_HELD + n) * TX] = vec2(far[2u * n][r], far[2u * n + 1u][r]) / sum[r]; }
+      }
+    }
+  }
+}
+
+// Where a row lies among the heads of all tokens.
+fn row_of(row: u32, kv_head: u32) -> u32 {
+  return row / GQA_GROUP * N_HEADS + kv_head * GQA_GROUP + row % GQA_GROUP;
+}
+
+// Quantizes the rows of the block, those past the end as zeros. A scale also carries Q_SCALE.
+fn stage_queries(first_row: u32, n_rows: u32, kv_head: u32, lid: u32) {
+  for (var i = lid; i < BLOCK_M * BLOCKS; i += THREADS) {
+    let r = i / BLOCKS;
+    let block = i % BLOCKS;
+    var x: array<vec4<f32>, 8>;
+    if (first_row + r < n_rows) {
+      let at = row_of(first_row + r, kv_head) * (HEAD_DIM / 4u) + block * 8u;
+      for (var j = 0u; j < 8u; j++) { x[j] = q[at + j]; }
+    }
+    let bytes = block_bytes(x);
+    k_d[block * BLOCK_M + r] = bytes.d * Q_SCALE;
+    q_tile[block * 8u + r / TY][r % TY] = bytes.low;
+    q_tile[block * 8u + 4u + r / TY][r % TY] = bytes.high;
+  }
+}
+
+fn row_scales(ty: u32) -> RowScales {
+  var scales: RowScales;
+  for (var block = 0u; block < BLOCKS; block++) {
+    let at = block * BLOCK_M + ty;
+    scales[block] = vec4(k_d[at], k_d[at + TY], k_d[at + 2u * TY], k_d[at + 3u * TY]);
+  }
+  return scales;
+}
+
+fn load_keys(tile: u32, lid: u32) -> Keys {
+  var keys: Keys;
+  for (var n = 0u; n < WORDS_EACH; n++) { keys.bytes[n] = k_bytes[tile * TILE_WORDS + lid + n * THREADS]; }
+  for (var n = 0u; n < KEY_SCALES_EACH; n++) {
+    let i = lid + n * THREADS;
+    if (i < TILE * BLOCKS) { keys.d[n] = k_scales[tile * TILE * BLOCKS + i]; }
+  }
+  return keys;
+}
+
+fn stage_keys(keys: Keys, lid: u32) {
+  for (var n = 0u; n < WORDS_EACH; n++) { k_tile[lid + n * THREADS] = keys.bytes[n]; }
+  for (var n = 0u; n < KEY_SCALES_EACH; n++) {
+    let i = lid + n * THREADS;
+    if (i < TILE * BLOCKS) { k_d[i] = keys.d[n]; }
+  }
+}
+
+fn load_values(tile: u32, lid: u32) -> Values {
+  var values: Values;
+  for (var n = 0u; n < WORDS_EACH; n++) { values.bytes[n] = v_bytes[tile * TILE_WORDS + lid + n * THREADS]; }
+  for (var n = 0u; n < VALUE_SCALES_EACH; n++) {
+    let i = lid + n * THREADS;
+    if (i < PAIRS) { values.d[n] = v_scales[tile * PAIRS + i]; }
+  }
+  return values;
+}
+
+fn stage_values(values: Values, lid: u32) {
+  for (var n = 0u; n < WORDS_EACH; n++) { v_tile[lid + n * THREADS] = values.bytes[n]; }
+  for (var n = 0u; n < VALUE_SCALES_EACH; n++) {
+    let i = lid + n * THREADS;
+    if (i < PAIRS) { v_d[i] = values.d[n]; }
+  }
+}
+
+fn dot8(a: vec2<u32>, b: vec2<u32>) -> i32 { return dot4I8Packed(a.x, b.x) + dot4I8Packed(a.y, b.y); }
+fn dot16(a: vec4<u32>, b: vec4<u32>) -> i32 { return dot8(a.xy, b.xy) + dot8(a.zw, b.zw); }
+
+// q . k of the thread's rows and keys. The scales of the next block of columns move down to the first.
+fn scores(tx: u32, ty: u32, given: RowScales) -> Scores {
+  var s = Scores();
+  var scales = given;
+  for (var block = 0u; block < BLOCKS; block++) {
+    var sums = array<vec4<i32>, KEYS>();
+    for (var half = 0u; half < 2u; half++) {
+      let slab = block * 2u + half;
+      let q0 = q_tile[slab * 4u][ty];
+      let q1 = q_tile[slab * 4u + 1u][ty];
+      let q2 = q_tile[slab * 4u + 2u][ty];
+      let q3 = q_tile[slab * 4u + 3u][ty];
+      for (var i = 0u; i < KEYS; i++) {
+        let k = k_tile[slab * TILE + i * TX + tx];
+        sums[i] += vec4(dot16(q0, k), dot16(q1, k), dot16(q2, k), dot16(q3, k));
+      }
+    }
+    for (var i = 0u; i < KEYS; i++) { s[i] += vec4<f32>(sums[i]) * (scales[0] * k_d[block * TILE + i * TX + tx]); }
+    for (var i = 1u; i < BLOCKS; i++) { scales[i - 1u] = scales[i]; }
+  }
+  return s;
+}
+
+// Takes the scores of keys that a row does not see out of the softmax.
+fn mask(s: ptr<function, Scores>, first_key: u32, first: u32) {
+  let own = step.position + (first + TY * vec4(0u, 1u, 2u, 3u)) / GQA_GROUP + 1;
+  let sees = end_seen4(own);
+  let begin = first_seen4(own);
+  for (var i = 0u; i < KEYS; i++) {
+    let key = vec4(first_key + i);
+    (*s)[i] = select(vec4(MASKED), (*s)[i], (key < sees) & (key >= begin));
+  }
+}
+
+// Leaves p of the scores in bytes under the largest score of the tile, and returns their sum.
+fn stage_p(s: ptr<function, Scores>, tx: u32, ty: u32, m_tile: vec4<f32>) -> vec4<f32> {
+  var sum: vec4<f32>;
+  var words: array<vec4<u32>, 2>; // of keys 0 to 3 and 4 to 7, for each row
+  for (var four = 0u; four < 2u; four++) {
+    for (var i = 4u; i > 0u; i--) {
+      let p = 255.0 * softmax_p4((*s)[4u * four + i - 1u], m_tile) + MAGIC;
+      sum += p - MAGIC;
+      words[four] = (words[four] << vec4(8u)) + bitcast<vec4<u32>>(p);
+    }
+    words[four] = (words[four] - MAGIC_BITS) ^ vec4(0x80808080u);
+  }
+  for (var r = 0u; r < 4u; r++) { p_tile[tx * 4u + r][ty] = vec2(words[0][r], words[1][r]); }
+  return sum;
+}
+
+fn rescale(o: ptr<function, Output>, alpha: vec4<f32>) {
+  for (var c = 0u; c < 2u * PAIRS_HELD; c++) { (*o)[c] *= alpha; }
+}
+
+// o += p v, both in bytes, times the scales of p and v, for the pairs of columns from `first` on.
+fn add_values(o: ptr<function, Output>, first: u32, tx: u32, ty: u32, factor: vec4<f32>) {
+  var sums: Sums;
+  for (var n = 0u; n < PAIRS_HELD; n++) {
+    let start = bitcast<vec2<i32>>(v_d[first + n * TX + tx].zw);
+    sums[2u * n] = vec4(start.x);
+    sums[2u * n + 1u] = vec4(start.y);
+  }
+  for (var octet = 0u; octet < TILE / 8u; octet++) {
+    let p0 = p_tile[octet * 4u][ty];
+    let p1 = p_tile[octet * 4u + 1u][ty];
+    let p2 = p_tile[octet * 4u + 2u][ty];
+    let p3 = p_tile[octet * 4u + 3u][ty];
+    for (var n = 0u; n < PAIRS_HELD; n++) {
+      let v = v_tile[octet * PAIRS + first + n * TX + tx];
+      sums[2u * n] += vec4(dot8(p0, v.xy), dot8(p1, v.xy), dot8(p2, v.xy), dot8(p3, v.xy));
+      sums[2u * n + 1u] += vec4(dot8(p0, v.zw), dot8(p1, v.zw), dot8(p2, v.zw), dot8(p3, v.zw));
+    }
+  }
+  for (var n = 0u; n < PAIRS_HELD; n++) {
+    let d = v_d[first + n * TX + tx].xy;
+    (*o)[2u * n] += vec4<f32>(sums[2u * n]) * (factor * d.x);
+    (*o)[2u * n + 1u] += vec4<f32>(sums[2u * n + 1u]) * (factor * d.y);
+  }
+}
