@@ -1,4 +1,4 @@
-// <vivace-repeat>: the shown run again, five times with an empty cache, and what the spread of its figures allows to
+// <vivace-repeat>: the newest run again, five times with an empty cache, and what the spread of its figures allows to
 // say. Later measurements of the same run, such as with another attention, stand beside the earlier ones.
 // Fires `vivace-tuning` with {done, total, isRepeat} while it measures and null at its end, so that questions wait.
 
@@ -117,8 +117,8 @@ class VivaceRepeat extends WordedElement {
     const { engine, run } = this;
     const texts = panelWords().repeat;
     if (!engine) return texts.noModel;
-    if (!run?.promptIds?.length || (run.isEnded && run.gaps.length === 0)) return texts.noRun;
-    if (!run.isEnded) return texts.running;
+    if (run && !run.isEnded) return texts.running;
+    if (!run?.promptIds?.length || run.gaps.length === 0) return texts.noRun;
     return this.busy ? texts.busy : null;
   }
 

@@ -17,7 +17,7 @@ import {
   visit,
 } from '../site';
 
-const SIBLINGS = ['cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode'];
+const SIBLINGS = ['cpu', 'eager', 'chunked', 'flash_prefill', 'flash_prefill_q8', 'fused_decode', 'split_kv_decode'];
 
 let site: Site;
 
@@ -49,7 +49,7 @@ test('?attention=cpu answers, and the panel names the kernel and the reason', as
   await page.context().close();
 });
 
-test('the settings list and describe all six kernels', async () => {
+test('the settings list and describe all seven kernels', async () => {
   const { page } = await visit(site, '?backend=cpu');
   await page.getByTestId('settings').click();
   const options = await page.locator('select#attention option').allTextContents();
