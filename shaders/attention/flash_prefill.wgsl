@@ -9,7 +9,7 @@
 // registers. While staged numbers are multiplied, the next are on their way from memory into registers.
 // (FlashAttention-2, Dao 2023, arXiv:2307.08691.)
 // Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; BLOCK_M, BLOCK_N, DV_TILE, ROWS, KEYS; D_QUADS: quads of q
-// and k staged at once.
+// and k staged at once. Library: prompt_blocks.
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, QUADS)
 @group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, kv_room(), QUADS)
 @group(0) @binding(2) var<storage, read> v_cache: array<KvQuad>;      // (N_KV_HEADS, kv_room(), QUADS)
@@ -54,23 +54,18 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   let place = place_of(lid);
   let tx = place.x;
   let ty = place.y;
-  let n_rows = step.n_tokens * GQA_GROUP;
-  let first_row = ((n_rows + BLOCK_M - 1) / BLOCK_M - 1 - wid.x) * BLOCK_M; // the blocks that see most keys start first
-  let last_row = min(first_row + BLOCK_M, n_rows) - 1;
-  let last_own = step.position + last_row / GQA_GROUP + 1;   // keys up to the last row's own
-  let first_own = step.position + first_row / GQA_GROUP + 1; // keys up to the first row's own
-  let n_keys = end_seen(last_own);
-  let all_see = end_seen(first_own);
-  let block = Block(first_row, n_rows, wid.y, wid.y * kv_room() * QUADS, n_keys);
-  enter_ring(first_seen(first_own));
+  let rows = block_of(wid.x);
+  let block = Block(rows.first_row, rows.n_rows, wid.y, wid.y * kv_room() * QUADS, rows.n_keys);
+  let first_key = first_seen(rows.first_own);
+  enter_ring(first_key);
   let columns = block.cache + wid.z * DV_QUADS;
 
   var m: Rows;
   for (var h = 0u; h < ROW_QUADS; h++) { m[h] = vec4(M_START); }
   var l: Rows; // of this thread's keys
   var o: Output;
-  var slice = load_slice(block, lid, 0, first_seen(first_own));
-  for (var start = first_seen(first_own); start < n_keys; start += BLOCK_N) {
+  var slice = load_slice(block, lid, 0, first_key);
+  for (var start = first_key; start < rows.n_keys; start += BLOCK_N) {
     var s = Scores(); // written out: without it Dawn on SwiftShader keeps the values of the tile before
     for (var d = 0u; d < QUADS; d += D_QUADS) {
       stage_slice(slice, lid);
@@ -79,7 +74,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
       add_scores(&s, tx, ty);
       workgroupBarrier();
     }
-    var values = load_values(columns, lid, start, n_keys);
+    var values = load_values(columns, lid, start, rows.n_keys);
     if (KV_SCALED) {
       for (var j = 0u; j < KEYS; j++) {
         let scale = key_scale(scale_row(block, start + tx + TX * j));
@@ -87,7 +82,9 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
       }
     }
     for (var i = 0u; i < KEYS * ROW_QUADS; i++) { s[i] = softcap4(s[i]); }
-    if (start + BLOCK_N > all_see || start < first_seen(last_own)) { mask(&s, tx, first_row + ty, start); }
+    if (start + BLOCK_N > rows.all_see || start < first_seen(rows.last_own)) {
+      mask(&s, tx, rows.first_row + ty, start);
+    }
 
     for (var h = 0u; h < ROW_QUADS; h++) {
       var most = s[h];
@@ -125,7 +122,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
       stage_values(values, lid);
       workgroupBarrier();
       if (j + 1 < KEYS) {
-        values = load_values(columns, lid, start + TX * (j + 1), n_keys);
+        values = load_values(columns, lid, start + TX * (j + 1), rows.n_keys);
       } else {
         slice = load_slice(block, lid, 0, start + BLOCK_N);
       }
@@ -140,9 +137,9 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
     var sum = vec4(0.0);
     for (var x = 0u; x < TX; x++) { sum += stage[x * ROW_QUADS + h][ty]; }
     for (var r = 0u; r < 4; r++) {
-      let row = first_row + ty + TY * (4 * h + r);
-      if (row < n_rows) {
-        let to = row_quad(row, wid.y) + wid.z * DV_QUADS;
+      let row = rows.first_row + ty + TY * (4 * h + r);
+      if (row < rows.n_rows) {
+        let to = row_of(row, wid.y) * QUADS + wid.z * DV_QUADS;
         for (var c = 0u; c < COLUMNS; c++) {
           if (tx + TX * c < DV_QUADS) { out[to + tx + TX * c] = o[ROWS * c + 4 * h + r] / sum[r]; }
         }
@@ -165,11 +162,6 @@ fn mask(s: ptr<function, Scores>, tx: u32, first: u32, start: u32) {
   }
 }
 
-// Where a row starts in q and out.
-fn row_quad(row: u32, kv_head: u32) -> u32 {
-  return (row / GQA_GROUP * N_HEADS + kv_head * GQA_GROUP + row % GQA_GROUP) * QUADS;
-}
-
 // The row of a key whose scales a thread reads; past the end the last key stands in.
 fn scale_row(block: Block, key: u32) -> u32 { return block.kv_head * kv_room() + slot_of(min(key, block.n_keys - 1)); }
 
@@ -180,7 +172,7 @@ fn load_slice(block: Block, lid: u32, d: u32, start: u32) -> Slice {
     let i = lid + n * THREADS;
     let row = block.first_row + i / D_QUADS;
     if (i < D_QUADS * BLOCK_M && row < block.n_rows) {
-      slice.q[n] = q[row_quad(row, block.kv_head) + d + i % D_QUADS] * Q_SCALE;
+      slice.q[n] = q[row_of(row, block.kv_head) * QUADS + d + i % D_QUADS] * Q_SCALE;
     }
   }
   for (var n = 0u; n < K_EACH; n++) {

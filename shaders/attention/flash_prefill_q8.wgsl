@@ -3,12 +3,12 @@
 // largest p of the tile is 255, and bytes hold p - 128; sums begin with what that takes away. (SageAttention, Zhang et
 // al. 2024, arXiv:2410.02367.)
 //
-// One workgroup: BLOCK_M rows (x) of one KV head (y); row r is token r / GQA_GROUP, head r % GQA_GROUP of the group. A
-// thread (tx, ty) of 8 * TY holds the four rows ty + TY r, in vec4: of them it has the scores of the keys 8 tx to
-// 8 tx + 7, and the pairs of columns tx + 8 c. While a tile of keys is multiplied, its values are on their way from
-// memory, and the next tile's keys while values are.
+// One workgroup: BLOCK_M rows (x) of one KV head (y), as prompt_blocks.wgsl says. A thread (tx, ty) of 8 * TY holds the
+// four rows ty + TY r, in vec4: of them it has the scores of the keys 8 tx to 8 tx + 7, and the pairs of columns
+// tx + 8 c. While a tile of keys is multiplied, its values are on their way from memory, and the next tile's keys while
+// values are.
 // Constants: N_HEADS, GQA_GROUP, HEAD_DIM, Q_SCALE, ZERO_BELOW; BLOCK_M; PAIRS_HELD: pairs of columns whose sums a
-// thread holds at once, all of its pairs or half of them. Libraries: byte_tiles, thread_places.
+// thread holds at once, all of its pairs or half of them. Libraries: byte_tiles, prompt_blocks.
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, HEAD_DIM / 4)
 @group(0) @binding(1) var<storage, read> k_bytes: array<vec4<u32>>;   // these four as quantize_kv.wgsl says
 @group(0) @binding(2) var<storage, read> k_scales: array<f32>;
@@ -54,17 +54,11 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   let place = place_of(lid);
   let tx = place.x;
   let ty = place.y;
-  let n_rows = step.n_tokens * GQA_GROUP;
-  let first_row = ((n_rows + BLOCK_M - 1) / BLOCK_M - 1 - wid.x) * BLOCK_M; // the blocks that see most keys start first
-  let last_row = min(first_row + BLOCK_M, n_rows) - 1;
-  let last_own = step.position + last_row / GQA_GROUP + 1;   // keys up to the last row's own
-  let first_own = step.position + first_row / GQA_GROUP + 1; // keys up to the first row's own
-  let n_keys = end_seen(last_own);
-  let all_see = end_seen(first_own);
+  let block = block_of(wid.x);
   let tiles = tile_of(wid.y, 0u);
-  let first_tile = first_seen(first_own) / TILE;
+  let first_tile = first_seen(block.first_own) / TILE;
 
-  stage_queries(first_row, n_rows, wid.y, lid);
+  stage_queries(block, wid.y, lid);
   var keys = load_keys(tiles + first_tile, lid);
   workgroupBarrier();
   let scales = row_scales(ty);
@@ -73,14 +67,16 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   var l: vec4<f32>; // of this thread's keys
   var near: Output; // columns of the first half of this thread's pairs
   var far: Output;
-  for (var tile = first_tile; tile * TILE < n_keys; tile++) {
+  for (var tile = first_tile; tile * TILE < block.n_keys; tile++) {
     let start = tile * TILE;
     stage_keys(keys, lid);
     workgroupBarrier();
     let values = load_values(tiles + tile, lid);
     var s = scores(tx, ty, scales);
     for (var i = 0u; i < KEYS; i++) { s[i] = softcap4(s[i]); }
-    if (start + TILE > all_see || start < first_seen(last_own)) { mask(&s, start + KEYS * tx, first_row + ty); }
+    if (start + TILE > block.all_see || start < first_seen(block.last_own)) {
+      mask(&s, start + KEYS * tx, block.first_row + ty);
+    }
     largest[tx][ty] = max(max(max(s[0], s[1]), max(s[2], s[3])), max(max(s[4], s[5]), max(s[6], s[7])));
     workgroupBarrier();
 
@@ -109,8 +105,8 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   var sum = largest[0][ty];
   for (var x = 1u; x < TX; x++) { sum += largest[x][ty]; }
   for (var r = 0u; r < 4u; r++) {
-    let row = first_row + ty + TY * r;
-    if (row < n_rows) {
+    let row = block.first_row + ty + TY * r;
+    if (row < block.n_rows) {
       let to = row_of(row, wid.y) * PAIRS + tx;
       for (var n = 0u; n < PAIRS_HELD; n++) {
         out[to + n * TX] = vec2(near[2u * n][r], near[2u * n + 1u][r]) / sum[r];
@@ -120,19 +116,14 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   }
 }
 
-// Where a row lies among the heads of all tokens.
-fn row_of(row: u32, kv_head: u32) -> u32 {
-  return row / GQA_GROUP * N_HEADS + kv_head * GQA_GROUP + row % GQA_GROUP;
-}
-
 // Quantizes the rows of the block, those past the end as zeros. A scale also carries Q_SCALE.
-fn stage_queries(first_row: u32, n_rows: u32, kv_head: u32, lid: u32) {
+fn stage_queries(rows: RowBlock, kv_head: u32, lid: u32) {
   for (var i = lid; i < BLOCK_M * BLOCKS; i += THREADS) {
     let r = i / BLOCKS;
     let block = i % BLOCKS;
     var x: array<vec4<f32>, 8>;
-    if (first_row + r < n_rows) {
-      let at = row_of(first_row + r, kv_head) * (HEAD_DIM / 4u) + block * 8u;
+    if (rows.first_row + r < rows.n_rows) {
+      let at = row_of(rows.first_row + r, kv_head) * (HEAD_DIM / 4u) + block * 8u;
       for (var j = 0u; j < 8u; j++) { x[j] = q[at + j]; }
     }
     let bytes = block_bytes(x);

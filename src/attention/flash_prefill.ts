@@ -1,7 +1,7 @@
 // FlashAttention-2 for prompts: blocks, limits and grid of shaders/attention/flash_prefill.wgsl.
 
 import wgsl from '../../shaders/attention/flash_prefill.wgsl?raw';
-import threadPlaces from '../../shaders/attention/lib/thread_places.wgsl?raw';
+import promptBlocks from '../../shaders/attention/lib/prompt_blocks.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { createKernel } from '../gpu/kernel';
 import { why } from '../shared/why';
@@ -82,7 +82,7 @@ export async function createFlashPrefill(
   const kernel = await createKernel(gpu, {
     ...source,
     label: `attention/${NAME}`,
-    wgsl: [...source.wgsl, threadPlaces, wgsl],
+    wgsl: [...source.wgsl, promptBlocks, wgsl],
     constants: { ...source.constants, ...parameters, ...derived },
   });
   const windows = new Windows(gpu, NAME, shape);

@@ -2,12 +2,13 @@
 
 import wgsl from '../../shaders/attention/flash_prefill_q8.wgsl?raw';
 import byteTiles from '../../shaders/attention/lib/byte_tiles.wgsl?raw';
-import threadPlaces from '../../shaders/attention/lib/thread_places.wgsl?raw';
+import promptBlocks from '../../shaders/attention/lib/prompt_blocks.wgsl?raw';
+import { ZERO_BELOW } from '../cpu/quantize_activations';
 import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
 import { createKernel } from '../gpu/kernel';
 import { type AttentionKernel, type AttentionShape, attentionLimits } from './attention';
 import { BLOCK_M, planFlashPrefillQ8, tileBytes } from './flash_prefill_q8_plan';
-import { createQuantizeKv, ZERO_BELOW } from './quantize_kv';
+import { createQuantizeKv } from './quantize_kv';
 import { attentionSource, Windows } from './source';
 
 const NAME = 'flash_prefill_q8';
@@ -25,8 +26,8 @@ async function createFlash(gpu: Gpu, shape: AttentionShape) {
   return createKernel(gpu, {
     ...source,
     label: `attention/${NAME}`,
-    wgsl: [...source.wgsl, byteTiles, threadPlaces, wgsl],
-    constants: { ...source.constants, BLOCK_M, PAIRS_HELD, ZERO_BELOW },
+    wgsl: [...source.wgsl, byteTiles, promptBlocks, wgsl],
+    constants: { ...source.constants, BLOCK_M, PAIRS_HELD, ZERO_BELOW: { f32: ZERO_BELOW } },
   });
 }
 

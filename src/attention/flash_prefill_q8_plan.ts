@@ -20,7 +20,10 @@ const THREADS = 128;
 const BLOCK = 32;
 const MOST_COLUMNS = 128;
 
-/** It has no parameters. Heads of 128 columns take all of 32 KiB of workgroup memory. */
+/**
+ * It has no parameters. Workgroup memory has the bytes of 64 rows, 64 keys and 64 values with their scales, and p with
+ * the largest scores. Heads of 128 columns take all of 32 KiB.
+ */
 export function planFlashPrefillQ8(
   shape: AttentionShape,
   limits: AttentionLimits,

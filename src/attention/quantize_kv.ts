@@ -2,6 +2,7 @@
 
 import byteTiles from '../../shaders/attention/lib/byte_tiles.wgsl?raw';
 import wgsl from '../../shaders/attention/quantize_kv.wgsl?raw';
+import { ZERO_BELOW } from '../cpu/quantize_activations';
 import type { Bindable } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import { type CommandList, createKernel } from '../gpu/kernel';
@@ -9,8 +10,6 @@ import type { AttentionShape } from './attention';
 import { TILE } from './flash_prefill_q8_plan';
 import { attentionSource } from './source';
 
-/** A block whose largest magnitude is below this is zero. */
-export const ZERO_BELOW = { f32: 1e-30 };
 /** Workgroups that quantize the tiles of a head in turns, at most. */
 const MOST_TILES = 64;
 
@@ -28,7 +27,7 @@ export async function createQuantizeKv(gpu: Gpu, shape: AttentionShape): Promise
     ...source,
     label: 'attention/quantize_kv',
     wgsl: [...source.wgsl, byteTiles, wgsl],
-    constants: { ...source.constants, ZERO_BELOW, TILES, WORKGROUP: 2 * headDim },
+    constants: { ...source.constants, ZERO_BELOW: { f32: ZERO_BELOW }, TILES, WORKGROUP: 2 * headDim },
   });
   return {
     bind: (...buffers) => kernel.bind(...buffers),

@@ -6,7 +6,7 @@ import { halfToNumber } from './half';
 const BLOCK = 32;
 
 /** Blocks with smaller magnitudes count as zero: their scale would not be a normal f32 on every device. */
-const ZERO_BELOW = 1e-30;
+export const ZERO_BELOW = 1e-30;
 
 /** Numbers in signed bytes: x[i] is about q[i] * d[i / block]. */
 export interface QuantizedRow {
