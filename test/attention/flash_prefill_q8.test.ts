@@ -8,18 +8,22 @@ import { PATHS, pathName } from '../gpu/test_device';
 import { type AttentionCase, CASES, COMMON, geometry, PROGRESS, passOf, plainScores, SMALL } from './cases';
 import { attentionRef } from './oracle';
 import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from './run';
-import { bothWaysCases, scoredCases } from './scored_cases';
+import { bothWaysCases, scored, scoredCases } from './scored_cases';
 
 const target = (without: Target['without'] = []): Target => ({ name: 'flash_prefill_q8', without });
 
 const isServed = ({ shape }: Pick<AttentionCase, 'shape'>) => shape.headDim % 32 === 0 && shape.headDim <= 128;
 const served = (cases: readonly AttentionCase[]) => cases.filter(isServed);
 
-/** A number from 0 to 1 that looks random, the same for equal arguments. */
+/** A number from 0 to 1 that looks random, the same for equal arguments (the finalizer of MurmurHash3). */
 function hash(...values: readonly number[]): number {
-  let state = 2166136261;
-  for (const value of values) state = Math.imul(state ^ (value + 0x9e3779b9), 16777619);
-  return ((state ^ (state >>> 15)) >>> 0) / 2 ** 32;
+  let state = 0;
+  for (const value of values) {
+    state = Math.imul(state ^ (value + 0x9e3779b9), 0x85ebca6b);
+    state = Math.imul(state ^ (state >>> 13), 0xc2b2ae35);
+    state ^= state >>> 16;
+  }
+  return (state >>> 0) / 2 ** 32;
 }
 
 /**
@@ -71,6 +75,12 @@ const GEOMETRIES = [
   geometry(32, 1, 19, 'f16'),
 ].flat();
 
+/** Windows whose first key is the last of a tile, or the first. */
+const FIRST_KEYS = [63, 64].map((first): AttentionCase => {
+  const [shape, position] = [scored('f32'), 130];
+  return { title: `the first key is ${first}`, shape, position, nTokens: 20, window: position + 1 - first };
+});
+
 describe.each(PATHS.map((without) => [pathName(without), without] as const))('exact in bytes, %s', (_, without) => {
   const isPlain = without.length > 0;
   const cases = [
@@ -78,6 +88,7 @@ describe.each(PATHS.map((without) => [pathName(without), without] as const))('ex
     ...GEOMETRIES,
     ...served(scoredCases(isPlain ? 'f32' : 'f16')).filter(({ fill }) => !fill),
     ...served(bothWaysCases(isPlain)),
+    ...FIRST_KEYS,
   ];
   test.each(cases.map((c) => [c.title, c] as const))('%s', async (_, { shape, ...c }) => {
     // A cap would bend scores, and a scale of 1 leaves them: keys that do not count are as far for every shape.
