@@ -106,7 +106,7 @@ async function measure({ gpu }: Bench, asked: Asked): Promise<MatricesRow> {
     const buffers = upload(gpu, asked, operands);
     const [wide, bytes, matrices, plain] = await Promise.all([
       createQuantizeWide(gpu, { cols, normEps: null }),
-      createQuantizeActivations(gpu, { cols, normEps: null }),
+      createQuantizeActivations(gpu, { cols, normEps: null, blocksFirst: true }),
       createMatmulMatrices(gpu, shape, STORE, groups),
       createMatmulQ8(gpu, { ...shape, format: 'q4' }, STORE),
     ]);

@@ -4,14 +4,16 @@
 // d alone.
 // A block whose largest magnitude is below ZERO_BELOW is zero: 1 / d need not exist there. Magnitudes are compared by
 // their bits, so that a NaN or an infinity makes d one, too (linear/x/quantize_block.wgsl).
-// Constants: COLS, NORM, EPS, ZERO_BELOW, WORKGROUP: a power of two, 8 at least. Libraries: workgroup_sum.
+// Constants: COLS, NORM, BLOCKS_FIRST, EPS, ZERO_BELOW, WORKGROUP: a power of two, 8 at least. Libraries: workgroup_sum.
 const QUADS = COLS / 4u;
+const BLOCKS = COLS / 32u;
 
 @group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;       // (n_tokens, QUADS)
 // the norm weight comes first when NORM (linear/params.wgsl)
 @group(0) @binding(1) var<storage, read> params: array<vec4<f32>>;
-// (n_tokens, QUADS) words of four bytes in the order of k, then (n_tokens, COLS / 32) bits of d in f32. In words, since
-// neighbors write to one vec4 of what linear/matmul_q8.wgsl reads.
+// (n_tokens, BLOCKS, 8) words of four bytes in the order of k, then (n_tokens, BLOCKS) bits of d in f32; BLOCKS come
+// first when BLOCKS_FIRST: neighboring threads of linear/matmul_q8.wgsl read the same block of neighboring tokens. In
+// words, since neighbors write to one vec4 of what it reads.
 @group(0) @binding(2) var<storage, read_write> xq: array<u32>;
 
 var<workgroup> largest: array<u32, WORKGROUP>;
@@ -23,10 +25,14 @@ fn block_largest(lid: u32) -> u32 {
   return m;
 }
 
+fn block_at(token: u32, block: u32) -> u32 {
+  if (BLOCKS_FIRST) { return block * step.n_tokens + token; }
+  return token * BLOCKS + block;
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let token = group.x;
-  let d_plane = step.n_tokens * QUADS + token * (QUADS / 8u);
   var square = 0.0;
   for (var first = 0u; first < QUADS; first += WORKGROUP) {
     let quad = first + lid;
@@ -43,8 +49,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let zero = m < bitcast<u32>(ZERO_BELOW);
     let d = select(bitcast<f32>(m) / 127.0, 0.0, zero);
     if (quad < QUADS) {
-      xq[token * QUADS + quad] = select(pack4xI8(vec4<i32>(round(n / d))), 0u, zero);
-      if (lid % 8u == 0u) { xq[d_plane + quad / 8u] = bitcast<u32>(d); }
+      let block = block_at(token, quad / 8u);
+      xq[block * 8u + quad % 8u] = select(pack4xI8(vec4<i32>(round(n / d))), 0u, zero);
+      if (lid % 8u == 0u) { xq[step.n_tokens * QUADS + block] = bitcast<u32>(d); }
     }
     workgroupBarrier();
   }
@@ -52,7 +59,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let rstd = inverseSqrt(workgroup_sum(square, lid) / f32(COLS) + EPS);
     if (lid % 8u != 0u) { return; }
     for (var quad = lid; quad < QUADS; quad += WORKGROUP) {   // the blocks whose d this very thread wrote
-      let at = d_plane + quad / 8u;
+      let at = step.n_tokens * QUADS + block_at(token, quad / 8u);
       xq[at] = bitcast<u32>(rstd * bitcast<f32>(xq[at]));
     }
   }

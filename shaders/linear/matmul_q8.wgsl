@@ -23,7 +23,7 @@ const THREADS = ROW_THREADS * TOKEN_THREADS;            // of a share of k
 const TURNS = (BLOCKS + K_SHARES - 1u) / K_SHARES;
 const SLOTS = STAGES * K_SHARES;                        // blocks in workgroup memory
 
-// (n_tokens, BLOCKS, 2) bytes, then (n_tokens, BLOCKS) f32 d
+// (BLOCKS, n_tokens, 2) bytes, then (BLOCKS, n_tokens) f32 d: neighboring threads read neighboring tokens
 @group(0) @binding(2) var<storage, read> xq: array<vec4<u32>>;
 
 // A block of 32 activations: elements 0 to 15, 16 to 31, and their scale.
@@ -42,9 +42,9 @@ var<workgroup> x_d: array<array<array<XScale, TOKEN_THREADS>, TOKENS_EACH>, SLOT
 // Sums on their way among the shares of k.
 var<workgroup> share_sums: array<array<vec4<f32>, select(1u, THREADS, K_SHARES > 1u)>, K_SHARES>;
 
-// A block of the token whose blocks begin at `first`; past the last block, one that counts for nothing.
-fn load_x(first: u32, block: u32) -> XQuants {
-  let at = first + min(block, BLOCKS - 1u);
+// A block of a token; past the last block, one that counts for nothing.
+fn load_x(token: u32, block: u32) -> XQuants {
+  let at = min(block, BLOCKS - 1u) * step.n_tokens + token;
   let d = step.n_tokens * BLOCKS * 8u + at;   // in words
   let is_past = BLOCKS % K_SHARES != 0u && block >= BLOCKS;
   return XQuants(xq[at * 2u], xq[at * 2u + 1u], select(bitcast<f32>(xq[d >> 2u][d & 3u]), 0.0, is_past));
@@ -154,11 +154,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   // The first threads carry a row each, the last ones a token each; past the end the last row or token again.
   let x_lane = THREADS - 1u - lid;
   let w_from = min(row0 + lid, PART_ROWS - 1u) * BLOCKS;
-  let x_from = min(token0 + x_lane, step.n_tokens - 1u) * BLOCKS;
+  let x_token = min(token0 + x_lane, step.n_tokens - 1u);
   var w: Packed;
   var x: XQuants;
   if (lid < TILE_ROWS) { w = load_packed(w_from + min(share, BLOCKS - 1u)); }
-  if (x_lane < TILE_TOKENS) { x = load_x(x_from, share); }
+  if (x_lane < TILE_TOKENS) { x = load_x(x_token, share); }
   var near = Sums();   // of the first four tokens of a thread
   var far = Sums();    // of the other four, when TOKENS_EACH is 8
   for (var turn = 0u; turn < TURNS; turn++) {
@@ -168,7 +168,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
     let next = (turn + 1u) * K_SHARES + share;
     if (lid < TILE_ROWS) { w = load_packed(w_from + min(next, BLOCKS - 1u)); }
-    if (x_lane < TILE_TOKENS) { x = load_x(x_from, next); }
+    if (x_lane < TILE_TOKENS) { x = load_x(x_token, next); }
     near = add_block(near, slot, my_pair, tokens_at(slot, 0u, my_token));
     if (TOKENS_EACH == 8u) { far = add_block(far, slot, my_pair, tokens_at(slot, 4u, my_token)); }
     if (STAGES == 1u) { workgroupBarrier(); }

@@ -3,7 +3,7 @@
 alias XScale = vec2<f32>;   // d, and d times the sum of the block
 struct XScales { d: vec4<f32>, sum: vec4<f32> }   // of four tokens
 
-fn x_scale(x: XQuants) -> XScale { return vec2(x.d, x.d * f32(sum16(x.low) + sum16(x.high))); }
+fn x_scale(x: XQuants) -> XScale { return vec2(x.d, x.d * sum32(x.low, x.high)); }
 
 fn x_scales(a: XScale, b: XScale, c: XScale, d: XScale) -> XScales {
   return XScales(vec4(a.x, b.x, c.x, d.x), vec4(a.y, b.y, c.y, d.y));
@@ -17,5 +17,5 @@ fn products(w: Quants, x: Tokens) -> vec4<f32> {
     dot32(w.low, w.high, x.low2, x.high2),
     dot32(w.low, w.high, x.low3, x.high3),
   );
-  return w.d.x * x.d.d * vec4<f32>(dots) + w.d.y * x.d.sum;
+  return w.d.x * x.d.d * dots + w.d.y * x.d.sum;
 }

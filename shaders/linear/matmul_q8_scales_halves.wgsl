@@ -9,5 +9,5 @@ fn x_scales(a: XScale, b: XScale, c: XScale, d: XScale) -> XScales { return vec4
 fn products(w: Quants, x: Tokens) -> vec4<f32> {
   let low = vec4(dot16(w.low, x.low0), dot16(w.low, x.low1), dot16(w.low, x.low2), dot16(w.low, x.low3));
   let high = vec4(dot16(w.high, x.high0), dot16(w.high, x.high1), dot16(w.high, x.high2), dot16(w.high, x.high3));
-  return x.d * (w.d.x * vec4<f32>(low) + w.d.y * vec4<f32>(high));
+  return x.d * (w.d.x * low + w.d.y * high);
 }

@@ -14,5 +14,5 @@ fn products(w: Quants, x: Tokens) -> vec4<f32> {
     dot32(w.low, w.high, x.low2, x.high2),
     dot32(w.low, w.high, x.low3, x.high3),
   );
-  return w.d * x.d * vec4<f32>(dots);
+  return w.d * x.d * dots;
 }

@@ -249,8 +249,8 @@ export class LinearBuilder {
 
   /** Writes the activations of a linear of many tokens to xq. */
   private async quantize({ matrix, params, normed }: LinearWeights, from: GPUBuffer): Promise<Operation> {
-    const { gpu, config, buffers } = this.sources;
-    const shape = { cols: matrix.cols, normEps: normed ? config.rmsNormEps : null };
+    const { gpu, config, buffers, createLong } = this.sources;
+    const shape = { cols: matrix.cols, normEps: normed ? config.rmsNormEps : null, blocksFirst: !createLong };
     const kernel = await createQuantizeActivations(gpu, shape);
     const group = kernel.bind(from, params, buffers.xq);
     return { record: (list, nTokens) => kernel.record(list, group, nTokens) };

@@ -190,7 +190,7 @@ async function compile(
     return (list, repeat, nTokens) => kernel.record(list, groups[repeat % copies], nTokens);
   };
   const [quantize, toQ8, f32, q8, exact] = await Promise.all([
-    createQuantizeActivations(gpu, { cols, normEps: EPS }),
+    createQuantizeActivations(gpu, { cols, normEps: EPS, blocksFirst: true }),
     product('decode', 'to_q8', x),
     product('decode', 'f32', x),
     product('prefill', 'q8', xq),

@@ -50,10 +50,10 @@ fn unpack(w: Packed) -> Quants { return Quants(low_bytes(w), high_bytes(w), vec2
 
 // d times integer products, and m times the sum of x, which is the same for all rows that share the block.
 fn scaled_dot(w: Quants, low: vec4<u32>, high: vec4<u32>, d: f32) -> f32 {
-  return d * (w.d.x * f32(dot32(w.low, w.high, low, high)) + w.d.y * f32(sum16(low) + sum16(high)));
+  return d * (w.d.x * dot32(w.low, w.high, low, high) + w.d.y * sum32(low, high));
 }
 
 fn scaled_dot_halves(w: Quants, low: vec4<u32>, high: vec4<u32>, d: vec2<f32>) -> f32 {
-  let products = vec2(f32(dot16(w.low, low)), f32(dot16(w.high, high)));
-  return w.d.x * dot(d, products) + w.d.y * dot(d, vec2(f32(sum16(low)), f32(sum16(high))));
+  let products = vec2(dot16(w.low, low), dot16(w.high, high));
+  return w.d.x * dot(d, products) + w.d.y * dot(d, vec2(sum16(low), sum16(high)));
 }

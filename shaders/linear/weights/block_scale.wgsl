@@ -11,9 +11,9 @@ fn scale_of(pair: u32, block: u32) -> f32 {
 }
 
 fn scaled_dot(w: Quants, low: vec4<u32>, high: vec4<u32>, d: f32) -> f32 {
-  return w.d * d * f32(dot32(w.low, w.high, low, high));
+  return w.d * d * dot32(w.low, w.high, low, high);
 }
 
 fn scaled_dot_halves(w: Quants, low: vec4<u32>, high: vec4<u32>, d: vec2<f32>) -> f32 {
-  return w.d * (d.x * f32(dot16(w.low, low)) + d.y * f32(dot16(w.high, high)));
+  return w.d * (d.x * dot16(w.low, low) + d.y * dot16(w.high, high));
 }

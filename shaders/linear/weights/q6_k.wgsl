@@ -49,9 +49,9 @@ fn dequantize(w: Packed) -> Block {
 fn unpack(w: Packed) -> Quants { return Quants(low_bytes(w), high_bytes(w), w.d); }
 
 fn scaled_dot(w: Quants, low: vec4<u32>, high: vec4<u32>, d: f32) -> f32 {
-  return d * (w.d.x * f32(dot16(w.low, low)) + w.d.y * f32(dot16(w.high, high)));
+  return d * (w.d.x * dot16(w.low, low) + w.d.y * dot16(w.high, high));
 }
 
 fn scaled_dot_halves(w: Quants, low: vec4<u32>, high: vec4<u32>, d: vec2<f32>) -> f32 {
-  return dot(w.d * d, vec2(f32(dot16(w.low, low)), f32(dot16(w.high, high))));
+  return dot(w.d * d, vec2(dot16(w.low, low), dot16(w.high, high)));
 }

@@ -7,18 +7,29 @@ struct Quants { low: vec4<u32>, high: vec4<u32>, d: Scale }
 
 fn load_packed(block: u32) -> Packed { return packed(load_raw(block), block); }
 
+// A sum of less than 2^22 in magnitude plus SUM_BITS has the bits of the float SUM_ZERO plus that sum, exactly: less work
+// than a conversion, and the first addend costs nothing.
+const SUM_BITS = 0x4b400000;
+const SUM_ZERO = 12582912.0;
+
 // The product of 16 signed bytes with 16 others, and their sum.
-fn dot16(w: vec4<u32>, x: vec4<u32>) -> i32 {
-  return dot4I8Packed(w.x, x.x) + dot4I8Packed(w.y, x.y) + dot4I8Packed(w.z, x.z) + dot4I8Packed(w.w, x.w);
+fn dot16(w: vec4<u32>, x: vec4<u32>) -> f32 {
+  let bits = SUM_BITS
+    + dot4I8Packed(w.x, x.x) + dot4I8Packed(w.y, x.y) + dot4I8Packed(w.z, x.z) + dot4I8Packed(w.w, x.w);
+  return bitcast<f32>(bits) - SUM_ZERO;
 }
 
-fn sum16(x: vec4<u32>) -> i32 { return dot16(vec4(0x01010101u), x); }
-
 // The product of two blocks of 32 signed bytes, elements 0 to 15 and 16 to 31 of each. At most 32 * 128 * 127 in
-// magnitude, which an f32 holds exactly.
-fn dot32(w_low: vec4<u32>, w_high: vec4<u32>, x_low: vec4<u32>, x_high: vec4<u32>) -> i32 {
-  return dot4I8Packed(w_low.x, x_low.x) + dot4I8Packed(w_low.y, x_low.y)
+// magnitude.
+fn dot32(w_low: vec4<u32>, w_high: vec4<u32>, x_low: vec4<u32>, x_high: vec4<u32>) -> f32 {
+  let bits = SUM_BITS
+    + dot4I8Packed(w_low.x, x_low.x) + dot4I8Packed(w_low.y, x_low.y)
     + dot4I8Packed(w_low.z, x_low.z) + dot4I8Packed(w_low.w, x_low.w)
     + dot4I8Packed(w_high.x, x_high.x) + dot4I8Packed(w_high.y, x_high.y)
     + dot4I8Packed(w_high.z, x_high.z) + dot4I8Packed(w_high.w, x_high.w);
+  return bitcast<f32>(bits) - SUM_ZERO;
 }
+
+const ONES = vec4(0x01010101u);
+fn sum16(x: vec4<u32>) -> f32 { return dot16(ONES, x); }
+fn sum32(low: vec4<u32>, high: vec4<u32>) -> f32 { return dot32(ONES, ONES, low, high); }

@@ -11,6 +11,8 @@ export interface QuantizeShape {
   cols: number;
   /** Epsilon of an RMSNorm that comes first, or null for none. Its weight is the first `cols` floats of params. */
   normEps: number | null;
+  /** All tokens of a block side by side, as matmul_q8 reads them, instead of all blocks of a token. Default: false. */
+  blocksFirst?: boolean;
 }
 
 const MAX_WORKGROUP = 256;
@@ -41,13 +43,14 @@ export class QuantizeActivations {
 }
 
 export async function createQuantizeActivations(gpu: Gpu, shape: QuantizeShape): Promise<QuantizeActivations> {
-  const { cols, normEps } = shape;
+  const { cols, normEps, blocksFirst = false } = shape;
   const kernel = await createKernel(gpu, {
     label: 'kernels/quantize_activations',
     wgsl: [workgroupSum, wgsl],
     constants: {
       COLS: cols,
       NORM: normEps !== null,
+      BLOCKS_FIRST: blocksFirst,
       EPS: { f32: normEps ?? 0 },
       ZERO_BELOW: { f32: ZERO_BELOW },
       WORKGROUP: Math.min(MAX_WORKGROUP, 2 ** Math.ceil(Math.log2(cols / 4))),

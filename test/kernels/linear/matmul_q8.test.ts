@@ -35,9 +35,12 @@ async function operands(gpu: Gpu, shape: MatmulQ8Shape, nTokens: number) {
   const x = Array.from({ length: nTokens }, (_, t) => quantizeActivations(randomArray(cols, 100 + t, t + 1)));
   const packed = new Uint8Array(xqBytes(nTokens, cols));
   const scales = new Float32Array(packed.buffer, nTokens * cols, (nTokens * cols) / 32);
-  for (const [t, { q, d }] of x.entries()) {
-    packed.set(new Uint8Array(q.buffer), t * cols);
-    scales.set(d, (t * cols) / 32);
+  for (let block = 0; block < cols / 32; block++) {
+    for (const [t, { q, d }] of x.entries()) {
+      const at = block * nTokens + t;
+      packed.set(new Uint8Array(q.buffer, block * 32, 32), at * 32);
+      scales[at] = d[block];
+    }
   }
   return {
     matrix,
