@@ -28,7 +28,24 @@ export interface Completion {
     delta: { content?: string; tool_calls?: unknown[] };
     text: string;
   }[];
-  usage?: { prompt_tokens: number; completion_tokens: number };
+  usage?: { prompt_tokens: number; completion_tokens: number; total_tokens: number; extra: UsageExtra };
+}
+
+/** The speed of an answer; of several answers to one request, of the last. NaN where there was nothing to measure. */
+export interface UsageExtra {
+  /** From the request to this object. */
+  e2e_latency_s: number;
+  prefill_tokens_per_s: number;
+  decode_tokens_per_s: number;
+  time_to_first_token_s: number;
+  time_per_output_token_s: number;
+}
+
+/** An answer of the fetch: a completion or a chunk before its speed is added, vectors, or an error. */
+interface Wire {
+  error?: { message: string };
+  usage?: object | null;
+  vivace?: { metrics?: RunMetrics };
 }
 
 interface Create {
@@ -136,9 +153,31 @@ export class MLCEngine {
     if (!this.fetch) throw new Error('No model is loaded. Call reload() first.');
     const asked = withFormat(request);
     const body = JSON.stringify(extra_body ? { ...asked, chat_template_kwargs: extra_body } : asked);
+    const speed = new Speed();
     const response = await this.fetch(`http://vivace/v1/${path}`, { method: 'POST', body });
-    if (!request.stream) return checked(await response.json());
-    return response.ok ? chunksOf(response.body as ReadableStream<Uint8Array>) : checked(await response.json());
+    if (!request.stream || !response.ok) return speed.addTo(checked(await response.json()));
+    return chunksOf(response.body as ReadableStream<Uint8Array>, speed);
+  }
+}
+
+/** The speed of one request, which WebLLM tells in the usage. */
+class Speed {
+  private readonly startMs = performance.now();
+  private metrics: RunMetrics | null = null;
+
+  /** Adds the speed to the usage, if there is one. In a stream the figures come before the usage. */
+  addTo(answer: Wire): Wire {
+    this.metrics = answer.vivace?.metrics ?? this.metrics;
+    if (!answer.usage || !this.metrics) return answer;
+    const { prefillTokensPerSecond, decodeTokensPerSecond, ttftMs } = this.metrics;
+    const extra: UsageExtra = {
+      e2e_latency_s: (performance.now() - this.startMs) / 1000,
+      prefill_tokens_per_s: prefillTokensPerSecond ?? Number.NaN,
+      decode_tokens_per_s: decodeTokensPerSecond ?? Number.NaN,
+      time_to_first_token_s: (ttftMs ?? Number.NaN) / 1000,
+      time_per_output_token_s: 1 / (decodeTokensPerSecond ?? Number.NaN),
+    };
+    return { ...answer, usage: { ...answer.usage, extra } };
   }
 }
 
@@ -151,13 +190,13 @@ function withFormat({ response_format: format, ...request }: Request): Request {
 }
 
 /** @throws an Error with the message and code of an answer that is one */
-function checked<T extends { error?: { message: string } }>(answer: T): T {
+function checked(answer: Wire): Wire {
   if (answer.error) throw Object.assign(new Error(answer.error.message), answer.error);
   return answer;
 }
 
 /** The chunks of a stream. A caller that leaves early stops the engine. */
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown, void, undefined> {
+async function* chunksOf(body: ReadableStream<Uint8Array>, speed: Speed): AsyncGenerator<unknown, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   try {
@@ -166,7 +205,9 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<unkno
       if (done) return;
       const events = (rest + decoder.decode(value, { stream: true })).split('\n\n');
       rest = events.pop() ?? '';
-      for (const event of events) if (event !== 'data: [DONE]') yield checked(JSON.parse(event.slice('data: '.length)));
+      for (const event of events) {
+        if (event !== 'data: [DONE]') yield speed.addTo(checked(JSON.parse(event.slice('data: '.length))));
+      }
     }
   } finally {
     await reader.cancel();

@@ -220,3 +220,30 @@ test('figures are those of the newest answer, until resetChat', async () => {
     'prefill: - tokens/sec, decode: - tokens/sec',
   ]);
 });
+
+test('the usage has the speed of the answer, whole and streamed, as pages for WebLLM read it', async () => {
+  const metrics = { prefillTokensPerSecond: 12, decodeTokensPerSecond: 40, ttftMs: 250 };
+  const { load } = loader(() => [start(), token('a'), 'task', token('b'), done({ metrics: metrics as never })]);
+  const engine = await CreateMLCEngine('m', { load });
+  const extra = {
+    e2e_latency_s: expect.any(Number),
+    prefill_tokens_per_s: 12,
+    decode_tokens_per_s: 40,
+    time_to_first_token_s: 0.25,
+    time_per_output_token_s: 0.025,
+  };
+  expect((await engine.chat.completions.create({ messages })).usage?.extra).toEqual(extra);
+  expect((await engine.completions.create({ prompt: 'Once' })).usage?.extra).toEqual(extra);
+  const request = { messages, stream: true, stream_options: { include_usage: true } } as const;
+  const chunks = await chunksOf(await engine.chat.completions.create(request));
+  expect(chunks.at(-1)?.usage?.extra).toEqual(extra);
+  expect(chunks.slice(0, -1).map(({ usage }) => usage)).toEqual(chunks.slice(1).map(() => null));
+});
+
+test('a speed that could not be measured is NaN, which pages can still write', async () => {
+  const metrics = { prefillTokensPerSecond: null, decodeTokensPerSecond: null, ttftMs: null };
+  const { load } = loader(() => [start(), done({ metrics: metrics as never })]);
+  const { usage } = await (await CreateMLCEngine('m', { load })).chat.completions.create({ messages });
+  expect(usage?.extra.prefill_tokens_per_s.toFixed(4)).toBe('NaN');
+  expect([usage?.extra.decode_tokens_per_s, usage?.extra.time_per_output_token_s]).toEqual([Number.NaN, Number.NaN]);
+});
