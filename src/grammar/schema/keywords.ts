@@ -18,6 +18,8 @@ const ANNOTATIONS = new Set([
   '$comment',
   '$defs',
   '$schema',
+  'contentEncoding',
+  'contentMediaType',
   'default',
   'definitions',
   'deprecated',
@@ -33,7 +35,7 @@ const ANNOTATIONS = new Set([
 /** The keywords of each type. */
 const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
   object: ['properties', 'required', 'additionalProperties', 'propertyNames'],
-  array: ['items', 'prefixItems', 'minItems', 'maxItems'],
+  array: ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems'],
   string: ['minLength', 'maxLength', 'pattern', 'format'],
   integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],

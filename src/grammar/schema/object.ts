@@ -18,15 +18,14 @@ const MAX_KEY = 256;
 
 export function objectNode(context: SchemaContext, schema: JsonObject, { path, depth }: Place): Node {
   const { text } = context;
-  const properties = 'properties' in schema ? schema.properties : {};
-  const required = 'required' in schema ? schema.required : [];
+  const { properties = {}, required = [], additionalProperties: open = true } = schema;
   if (!isJsonObject(properties)) malformed(path, 'properties', why`an object`);
-  if (!Array.isArray(required) || !required.every((name) => typeof name === 'string')) {
-    malformed(path, 'required', why`a list of names`);
-  }
-  if ('propertyNames' in schema && !areAllNames(schema.propertyNames)) refuse(path, 'propertyNames');
+  if (!areTexts(required)) malformed(path, 'required', why`a list of names`);
+  const listed = listedNames(schema, path, [...Object.keys(properties), ...required]);
   const areNamed = Object.keys(properties).length + required.length > 0;
-  const others = otherProperties(schema, areNamed && !context.isOpen);
+  // Nothing being said, there are no properties beside those that are named.
+  const isClosed = areNamed && !context.isOpen && !('additionalProperties' in schema);
+  const others = !listed && !isClosed && open;
   const place = (name: string): Place => ({ path: `${path}/${name}`, depth: depth + 1 });
   const part = (name: string, node: Node): ListPart => ({
     node: text.pair(literal(JSON.stringify(name)), node),
@@ -35,10 +34,10 @@ export function objectNode(context: SchemaContext, schema: JsonObject, { path, d
   const parts = Object.entries(properties).map(([name, inner]) =>
     part(name, context.node(inner, place(`properties/${name}`))),
   );
-  const unnamed = [...new Set(required)].filter((name) => !Object.hasOwn(properties, name));
-  // A required property that is not described is written as one of the others, which `false` forbids.
-  const open = 'additionalProperties' in schema ? schema.additionalProperties : true;
-  for (const name of unnamed) parts.push(part(name, context.ruleOf(open, place('additionalProperties'))));
+  const unnamed = [...new Set([...required, ...(listed ?? [])])].filter((name) => !Object.hasOwn(properties, name));
+  // A property that is required or listed, but not described, is written as one of the others, which `false` forbids.
+  const rest = unnamed.length > 0 ? context.ruleOf(open, place('additionalProperties')) : NEVER;
+  parts.push(...unnamed.map((name) => part(name, rest)));
   if (others !== false) {
     const names = [...Object.keys(properties), ...unnamed];
     const key = names.length === 0 ? text.string() : keyBut(context, names, path);
@@ -48,18 +47,18 @@ export function objectNode(context: SchemaContext, schema: JsonObject, { path, d
   return text.object(parts);
 }
 
-/** The schema of the properties that are not named. Nothing being said, there are none beside those that are named. */
-function otherProperties(schema: JsonObject, isClosed: boolean): unknown {
-  if ('additionalProperties' in schema) return schema.additionalProperties;
-  return !isClosed;
+/** The names that a property may have, as in a record over an enum. Null: any name. @param used must be among them */
+function listedNames({ propertyNames = true }: JsonObject, path: string, used: readonly string[]) {
+  if (propertyNames === true) return null;
+  if (!isJsonObject(propertyNames)) refuse(path, 'propertyNames');
+  const { type = 'string', enum: names = null, ...others } = propertyNames;
+  const areNames = names === null || (areTexts(names) && used.every((name) => names.includes(name)));
+  if (!areNames || type !== 'string' || Object.keys(others).length > 0) refuse(path, 'propertyNames');
+  return names;
 }
 
-/** Every key is a string. */
-function areAllNames(names: unknown): boolean {
-  return (
-    names === true ||
-    (isJsonObject(names) && Object.entries(names).every(([key, value]) => key === 'type' && value === 'string'))
-  );
+function areTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 function malformed(path: string, keyword: string, what: Reason): never {
