@@ -63,7 +63,7 @@ export function readChunk(json: JsonObject): Chunk {
   const { stop_reason, matched_stop } = choice; // of vLLM and of SGLang: a text, or the id of a token
   return {
     isOfChoice: found !== undefined,
-    text: textIn(delta, 'content') || textIn(choice, 'text'),
+    text: textIn(delta, 'content', 'refusal') || textIn(choice, 'text'),
     reasoning: textIn(delta, 'reasoning_content', 'reasoning'),
     calls: objectsIn(delta, 'tool_calls', MAX_PARTS).map(readCall),
     logprobs: readLogprobs(objectIn(choice, 'logprobs')),
@@ -126,7 +126,7 @@ function readIds(vivace: JsonObject): number[] | null {
 function readLogprobs(logprobs: JsonObject): Logprobs[] {
   const content = objectsIn(logprobs, 'content', MAX_PARTS);
   if (content.length > 0)
-    return content.map((one) => ({ chosen: readOne(one), top: objectsIn(one, 'top_logprobs', MAX_TOP).map(readOne) }));
+    return content.map((one) => ({ chosen: readOne(one), top: readTop(objectsIn(one, 'top_logprobs', MAX_TOP)) }));
   const { tokens, token_logprobs: values, top_logprobs: tops } = logprobs;
   if (!Array.isArray(tokens) || !Array.isArray(values)) return [];
   return tokens.slice(0, MAX_PARTS).map((token, i) => {
@@ -134,9 +134,14 @@ function readLogprobs(logprobs: JsonObject): Logprobs[] {
     const others = isJsonObject(top) ? Object.entries(top).slice(0, MAX_TOP) : [];
     return {
       chosen: readOne({ token, logprob: values[i] }),
-      top: others.map(([token, logprob]) => readOne({ token, logprob })),
+      top: readTop(others.map(([token, logprob]) => ({ token, logprob }))),
     };
   });
+}
+
+/** The likeliest first: vLLM begins with the token that was drawn, and a map of JSON with its numbers. */
+function readTop(top: readonly JsonObject[]): TokenLogprob[] {
+  return top.map(readOne).sort((a, b) => b.logprob - a.logprob);
 }
 
 /** The least number stands for one that is none: JSON has no infinity, and servers write it in several ways. */

@@ -109,3 +109,26 @@ test.each([
   ]);
   expect([callErrors, finishReason]).toEqual([[], 'tool-calls']);
 });
+
+test('a refusal is the text of the answer', async () => {
+  const parts = [chunkOf({ role: 'assistant', content: null, refusal: 'I cannot ' }), chunkOf({ refusal: 'do that.' })];
+  const { engine } = await connect(play(Buffer.from([...parts, chunkOf({}, 'stop'), DONE].join(''))), {}, CARDS.openai);
+  const { text, tokens, finishReason } = await collect(engine.chat(HELLO));
+  expect([text, tokens.length, finishReason]).toEqual(['I cannot do that.', 2, 'eos']);
+});
+
+test('the likeliest tokens come in their order, whatever the order of the server', async () => {
+  const top = { a: -0.5, '7': -2, '10': -1 }; // a map of JSON begins with its numbers
+  const logprobs = { tokens: ['7'], token_logprobs: [-2], top_logprobs: [top] };
+  const choices = [{ index: 0, text: '7', logprobs, finish_reason: 'stop' }];
+  const { engine } = await connect(play(Buffer.from(`data: ${JSON.stringify({ choices })}\n\n${DONE}`)));
+  const completed = await collect(engine.complete('4 + 3 =', { logprobs: 3 }));
+  expect(completed.tokens[0]?.logprobs?.top.map(({ token }) => token)).toEqual(['a', '10', '7']);
+
+  const entries = Object.entries(top).map(([token, logprob]) => ({ token, logprob, bytes: null }));
+  const content = [{ ...entries[0], top_logprobs: entries }]; // vLLM: first the one that was drawn
+  const chunk = { choices: [{ index: 0, delta: { content: '7' }, logprobs: { content }, finish_reason: 'stop' }] };
+  const { engine: chatting } = await connect(play(Buffer.from(`data: ${JSON.stringify(chunk)}\n\n${DONE}`)));
+  const chat = await collect(chatting.chat(HELLO, { logprobs: 3 }));
+  expect(chat.tokens[0]?.logprobs?.top.map(({ token }) => token)).toEqual(['a', '10', '7']);
+});
