@@ -192,6 +192,16 @@ describe('ids and their number', () => {
 });
 
 describe('a caller without types gets a typed error', () => {
+  test.each<[string, unknown, object]>([
+    ['a model that is a function', () => {}, {}],
+    ['an option of a load that is a function', 'https://example.org/model.gguf', { onprogress: () => {} }],
+  ])('for %s', async (_, model, options) => {
+    await expect(Engine.load(model as string, options)).rejects.toMatchObject({
+      code: 'invalid-request',
+      message: expect.stringMatching(/cannot be sent to the worker.*Pass plain data/),
+    });
+  });
+
   const cyclic: Record<string, unknown> = {};
   cyclic.self = cyclic;
   const USER = [{ role: 'user', content: 'x' }];

@@ -31,7 +31,14 @@ import { chooseArithmetic } from './choose_arithmetic';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
 import type { LoadedBackend, LoadInputs } from './load_inputs';
 import { allocateModel, typedMemory } from './load_memory';
-import { checkActivations, chooseContext, chooseKvBudget, type ResolvedLoad, resolveLoad } from './load_options';
+import {
+  checkActivations,
+  checkLocation,
+  chooseContext,
+  chooseKvBudget,
+  type ResolvedLoad,
+  resolveLoad,
+} from './load_options';
 import { LoadTracker } from './load_tracker';
 import { readSamplingDefaults } from './sampling_defaults';
 import type { SettledLoad } from './settle';
@@ -74,6 +81,7 @@ export async function loadModel(
   goesAlone?: AbortSignal,
   before?: ArithmeticChoice,
 ): Promise<LoadedModel> {
+  checkLocation(location);
   const options = { ...resolveLoad(given, location), before };
   const place = typeof location === 'string' ? resolveUrl(location, options.hubUrl).href : location;
   const load = (attempt: Attempt, isSecond: boolean) =>

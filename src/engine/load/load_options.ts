@@ -33,6 +33,19 @@ export function resolveLoad(given: LoadOptions, location: ModelLocation = ''): R
 }
 
 /**
+ * Refuses what a caller without types may pass, such as the FileList of an input. A frame has a class File of its own.
+ * @throws InvalidRequestError
+ */
+export function checkLocation(location: unknown): void {
+  if (typeof location === 'string') return;
+  const kinds = [location].flat().map((file) => Object.prototype.toString.call(file));
+  const wrong = kinds.find((kind) => kind !== '[object File]');
+  if (wrong === undefined) return;
+  const remedy = 'Of an input, pass Array.from(input.files).';
+  throw new InvalidRequestError(`A model is an address, a File or an array of Files, got ${wrong}. ${remedy}`);
+}
+
+/**
  * Refuses q8 before the weights are read if no linear could run on it: a forced option is never ignored.
  * @throws InvalidRequestError
  */

@@ -1,7 +1,7 @@
 // One load of a model in one worker.
 
 import { expose, proxy, type TransferHandler, transferHandlers } from 'comlink';
-import { fromFailure } from '../failure';
+import { callError, fromFailure } from '../failure';
 import type {
   ArithmeticChoice,
   EngineInfo,
@@ -43,7 +43,8 @@ function callable<T extends (...given: never[]) => unknown>(callback: T, signal:
 /**
  * Loads the model in the worker of `connection`. Closes the connection after an error. An abort ends the wait at
  * once, and the worker when it has put its storage in order.
- * @throws the error of the load; `connection.lost`; ThreadLost; the reason of `signal`
+ * @throws the error of the load; `connection.lost`; ThreadLost; the reason of `signal`; InvalidRequestError for what
+ * cannot be sent to a worker, such as a URL
  */
 export async function loadIn(
   connection: Connection,
@@ -86,7 +87,7 @@ export async function loadIn(
       void worker.cancelLoad();
       void connection.closeAfter(loading).finally(() => over.abort());
     } else connection.close();
-    throw error;
+    throw callError(error);
   } finally {
     if (!signal.aborted) over.abort();
     connection.isLoading = false;

@@ -40,6 +40,19 @@ describe('refused with a sentence', () => {
     await refuse({ cache: 'always' } as unknown as LoadOptions, /^cache must be true, false or check, got always\.$/);
   });
 
+  test.each<[string, unknown, string]>([
+    ['nothing', undefined, '[object Undefined]'],
+    ['the list of an input', { 0: new File([], 'a.gguf'), [Symbol.toStringTag]: 'FileList' }, '[object FileList]'],
+    ['a Blob without a name', new Blob([]), '[object Blob]'],
+    ['addresses in an array', [new File([], 'a'), 'b.safetensors'], '[object String]'],
+  ])('%s as a model', async (_, model, got) => {
+    const loading = loadModel(model as string, {}, () => {}, new AbortController().signal);
+    await expect(loading).rejects.toMatchObject({
+      code: 'invalid-request',
+      message: expect.stringContaining(`got ${got}. Of an input, pass Array.from(input.files)`),
+    });
+  });
+
   test('another value', async () => {
     for (const activations of ['f16', '', null]) {
       const pattern = new RegExp(`^activations must be auto, q8 or f32, got ${activations}\\.$`);
