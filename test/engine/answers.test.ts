@@ -208,6 +208,8 @@ describe('a caller without types gets a typed error', () => {
   test.each<[string, () => AsyncGenerator<unknown>, RegExp]>([
     ['a prompt of no kind', () => engine.complete({} as string), /text or an array of at least one token id/],
     ['no prompt', () => engine.complete(undefined as unknown as string), /text or an array/],
+    ['a text as a conversation', () => engine.chat('hello' as never), /list of at least one message, got string/],
+    ['an empty conversation', () => engine.chat([]), /list of at least one message, got none/],
     ['a function in a message', () => engine.chat([{ role: 'user', content: (() => {}) as never }]), /cannot be sent/],
     ['a symbol as an option', () => engine.complete('1', { seed: Symbol('x') as never }), /cannot be sent/],
     [

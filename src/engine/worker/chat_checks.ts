@@ -22,7 +22,9 @@ export function checkChat(given: { messages: unknown } & ChatSettings): ChatRequ
 }
 
 function checkMessages(given: unknown, continueLast: unknown): ChatMessage[] {
-  if (!Array.isArray(given) || given.length === 0) refuse('A chat needs at least one message, got none.');
+  if (!Array.isArray(given) || given.length === 0) {
+    refuse(`A chat needs a list of at least one message, got ${Array.isArray(given) ? 'none' : typeof given}.`);
+  }
   for (const [i, message] of given.entries()) checkMessage(message, i); // sees holes, too
   const messages = given as ChatMessage[];
   const { role, content, reasoning, toolCalls } = messages[messages.length - 1];
