@@ -6,7 +6,7 @@ import { invalid } from './errors';
 import type { ApiCall } from './http_request';
 import { messages, readMessage, tools } from './messages';
 import type { CallPart } from './pieces';
-import { effort, readChatOptions, SHARED, toolChoice } from './request';
+import { effort, readChatOptions, SHARED, toolChoice, verbosity } from './request';
 import { flag, list, object, only, refuse, text } from './schema';
 import type { ChatRequest } from './wire_types';
 
@@ -21,7 +21,7 @@ const CHAT_REQUEST = object({
   continue_final_message: flag,
   response_format: isFormat,
   modalities: list(only('text', 'answers are text')),
-  verbosity: only('medium', 'ask for it in a message'),
+  verbosity,
   ...refuse('audio functions function_call moderation store web_search_options'),
 });
 

@@ -48,8 +48,7 @@ export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {
     const [, name = '', id] = PATH.exec(path) ?? [];
     const route = routes.get(name);
     const expected = route ? 'POST' : 'GET';
-    const isKnown = route || id !== undefined || name === 'models';
-    if (!isKnown) throw new ApiError(404, `Nothing here answers ${path}.`, 'unknown_url');
+    if (!name && !id) throw new ApiError(404, `Nothing here answers ${path}.`, 'unknown_url');
     if (method !== expected) throw new ApiError(405, `${path} takes ${expected}.`, 'method_not_allowed');
     if (!route) {
       if (id === undefined) return Response.json({ object: 'list', data: [...engines].map(card) });

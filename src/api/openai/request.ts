@@ -90,6 +90,8 @@ export function readOptions(body: SharedRequest): EngineGenerateOptions {
 
 export const effort = word('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max');
 
+export const verbosity = only('medium', 'ask for it in a message');
+
 /** `none` turns thinking off, any other effort turns it on: there are no degrees of it. */
 function readEffort(effort: string | null | undefined, param: string, { info }: ApiEngine): EngineChatOptions {
   if (!effort) return {};

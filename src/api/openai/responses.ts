@@ -210,7 +210,7 @@ class ResponseWriter implements StreamWriter {
 }
 
 /** A response before its answer, with what was asked. */
-function createResponse({ input, stream, ...given }: ResponseRequest & Record<string, unknown>, model: string) {
+function createResponse({ input, stream, text, ...given }: ResponseRequest & Record<string, unknown>, model: string) {
   const asked = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   return {
     error: null,
@@ -219,11 +219,11 @@ function createResponse({ input, stream, ...given }: ResponseRequest & Record<st
     metadata: {},
     parallel_tool_calls: true,
     temperature: null,
-    text: { format: { type: 'text' } },
     tool_choice: 'auto',
     tools: [],
     top_p: null,
     ...asked,
+    text: { ...text, format: text?.format ?? { type: 'text' } },
     id: newId('resp_'),
     object: 'response',
     created_at: nowSeconds(),

@@ -12,6 +12,7 @@ import {
   SHARED,
   textOf,
   toolChoice,
+  verbosity,
 } from './request';
 import { type Check, either, list, object, only, refuse, text, word } from './schema';
 import type { ResponseRequest, WireItem } from './wire_types';
@@ -40,7 +41,7 @@ const RESPONSE_REQUEST = object({
   tool_choice: toolChoice({ 'name!': text }),
   include: list(text),
   reasoning: object({ effort }),
-  text: object({ format: flatFormat }),
+  text: object({ format: flatFormat, verbosity }),
   truncation: only('disabled', 'send a shorter input'),
   n: only(1, 'send several requests'),
   ...refuse('background context_management moderation prompt store'),

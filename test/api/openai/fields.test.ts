@@ -76,6 +76,16 @@ test('the constraints of responses and completions reach the engine', async () =
   expect(options.constraint).toEqual({ kind: 'grammar', source: 'root ::= "a"' });
 });
 
+test('a response has the format of its text, also where none was asked for', async () => {
+  const format = { type: 'text' };
+  for (const text of [undefined, null, {}, { format: null }, { format, verbosity: null }])
+    expect((await ask('responses', { input: 'a', text })).json.text.format).toEqual(format);
+  expect((await ask('responses', { input: 'a', text: { verbosity: 'medium' } })).json.text).toEqual({
+    format,
+    verbosity: 'medium',
+  });
+});
+
 test('a constraint goes beside tools', async () => {
   const tools = [{ type: 'function', function: { name: 'f' } }];
   for (const tool_choice of ['none', 'auto', 'required']) {
@@ -190,6 +200,7 @@ for (const [route, body, param] of [
   ['responses', { input: 'a', text: { format: { type: 'json_schema' } } }, 'text.format.schema'],
   ['responses', { input: 'a', text: { format: { type: 'grammar' } } }, 'text.format.type'],
   ['completions', { prompt: 'a', grammar: 'root ::= "a"', response_format: { type: 'json_object' } }, 'grammar'],
+  ['responses', { input: 'a', text: { verbosity: 'low' } }, 'text.verbosity'],
   ['responses', { input: 'a', background: true }, 'background'],
   ['responses', { input: 'a', n: 2 }, 'n'],
   ['responses', { input: 'a', reasoning: { effort: 1 } }, 'reasoning.effort'],
