@@ -1,5 +1,7 @@
 // The AI SDK, `ai` and `@ai-sdk/openai-compatible`, over a scripted engine.
 
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import {
   type ChatTransport,
@@ -33,13 +35,10 @@ test('ai: generateText, with cached tokens', async () => {
   expect(usage).toMatchObject({ inputTokens: 5, outputTokens: 3, inputTokenDetails: { cacheReadTokens: 2 } });
 });
 
-test('ai: an object by its schema', async () => {
-  const structured = createOpenAICompatible({
-    name: 'vivace',
-    baseURL: 'http://vivace/v1',
-    fetch,
-    supportsStructuredOutputs: true,
-  });
+test('ai: an object by its schema, with the provider of docs/openai.md', async () => {
+  const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/openai.md'), 'utf8');
+  const [, given] = /createOpenAICompatible\((\{[^}]*\})\)/.exec(page) ?? [];
+  const structured = createOpenAICompatible(new Function('fetch', `return ${given}`)(fetch));
   const output = Output.object({ schema: z.object({ city: z.string() }) });
   const { output: place } = await generateText({ model: structured('storyteller'), prompt: 'where?', output });
   expect(place).toEqual({ city: 'Bern' });
