@@ -1,5 +1,6 @@
-// JSON Schema (2020-12) to a grammar. Strict: a keyword that is not enforced is an error that names it. What is written
-// is always valid; where the schema is open, less may be written than it allows (src/grammar/README.md says where).
+// JSON Schema (2020-12, and tuples of draft 7) to a grammar. Strict: a keyword that is not enforced is an error that
+// names it. What is written is always valid; where the schema is open, less may be written than it allows
+// (src/grammar/README.md says where).
 
 import { ConstraintError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
