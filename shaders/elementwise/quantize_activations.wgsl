@@ -4,7 +4,8 @@
 // d alone.
 // A block whose largest magnitude is below ZERO_BELOW is zero: 1 / d need not exist there. Magnitudes are compared by
 // their bits, so that a NaN or an infinity makes d one, too (linear/x/quantize_block.wgsl).
-// Constants: COLS, NORM, BLOCKS_FIRST, EPS, ZERO_BELOW, WORKGROUP: a power of two, 8 at least. Libraries: workgroup_sum.
+// Constants: COLS, NORM, BLOCKS_FIRST, EPS, ZERO_BELOW, WORKGROUP: a power of two, 8 at least.
+// Libraries: workgroup_sum.
 const QUADS = COLS / 4u;
 const BLOCKS = COLS / 32u;
 

@@ -7,8 +7,8 @@ struct Quants { low: vec4<u32>, high: vec4<u32>, d: Scale }
 
 fn load_packed(block: u32) -> Packed { return packed(load_raw(block), block); }
 
-// A sum of less than 2^22 in magnitude plus SUM_BITS has the bits of the float SUM_ZERO plus that sum, exactly: less work
-// than a conversion, and the first addend costs nothing.
+// A sum of less than 2^22 in magnitude plus SUM_BITS has the bits of the float SUM_ZERO plus that sum, exactly: less
+// work than a conversion, and the first addend costs nothing.
 const SUM_BITS = 0x4b400000;
 const SUM_ZERO = 12582912.0;
 
