@@ -39,6 +39,11 @@ export function summarize(run: RunData, size: number, pin: PinLetter | null): Ru
   return { id, name, startedAt, ...what, ...figures, size, pin };
 }
 
+/** True if both are lines of one run, under whatever id, name and letter. */
+export function isSameRun(a: RunSummary, b: RunSummary): boolean {
+  return (['startedAt', 'tokens', 'gaps', 'p50', 'p99', 'tokensPerSecond'] as const).every((key) => a[key] === b[key]);
+}
+
 const MAX_ROWS = 10_000;
 const ms = orNull(number());
 const word = text(1000);

@@ -15,9 +15,9 @@ import { runToJson } from '../run/export';
 import { type KeptRun, runOf } from '../run/kept_run';
 import { RunFileError } from '../run/run_checks';
 import type { RunData } from '../run/run_data';
-import { MAX_NAME, MAX_RUN_BYTES, readRun } from '../run/run_parse';
+import { MAX_NAME, MAX_RUN_BYTES, type ReadRun, readRun } from '../run/run_parse';
 import { type RemovedRun, RunStore } from './run_store';
-import { type PinLetter, type RunSummary, summarize } from './run_summary';
+import { isSameRun, type PinLetter, type RunSummary, summarize } from './run_summary';
 import { type RowActions, renderRunRow } from './runs_rows';
 import { runsStyles } from './runs_styles';
 
@@ -219,16 +219,28 @@ class VivaceRuns extends WordedElement implements RowActions {
     try {
       if (file.size > MAX_RUN_BYTES) throw new RunFileError(panelWords().runs.tooLarge, 'run-size');
       const document = readRun(await file.text());
-      // A file may claim the id of another run.
-      const isTaken = this.rows.some(({ id }) => id === document.id);
-      const run = runOf(isTaken ? { ...document, id: uniqueId() } : document);
-      await this.keep(run, null, document.roofline, null);
-      this.fire('vivace-open-run', run);
+      await this.take(document);
     } catch (error) {
       this.say(error instanceof RunFileError ? sayError(error).text : panelWords().runs.unreadable);
     }
     input.value = ''; // allows choosing the same file again
   };
+
+  /** Keeps and opens the run of a file, or shows where it is in the list. */
+  private async take(document: ReadRun): Promise<void> {
+    const told = runOf(document);
+    const { rows } = this;
+    const at = rows.findIndex((row) => isSameRun(row, summarize(told, 0, null)));
+    if (at >= 0) {
+      this.showsAll ||= at >= FEW;
+      this.say(panelWords().runs.known);
+      return this.focusRow(rows[at]!.id);
+    }
+    // A file may claim the id of another run.
+    const run = rows.some(({ id }) => id === document.id) ? runOf({ ...document, id: uniqueId() }) : told;
+    await this.keep(run, null, document.roofline, null);
+    this.fire('vivace-open-run', run);
+  }
 
   private readonly onKey = (event: KeyboardEvent) => {
     const row = event.composedPath().find((node) => node instanceof HTMLElement && node.dataset.id !== undefined);

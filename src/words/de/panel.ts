@@ -25,6 +25,7 @@ export const panel: PanelWords = {
     deleted: (n) => (n === 1 ? '1 Lauf gelöscht.' : `${n} Läufe gelöscht.`),
     undo: 'Rückgängig',
     gone: 'Dieser Lauf ist nicht mehr gespeichert.',
+    known: 'Dieser Lauf steht schon in der Liste.',
     tooLarge: 'Diese Datei ist zu groß für einen Lauf.',
     unreadable: 'Die Datei konnte nicht gelesen werden.',
     opened: (name) => `Früherer Lauf: ${name}`,

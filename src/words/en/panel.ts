@@ -24,6 +24,7 @@ export const panel = {
     deleted: (n: number) => (n === 1 ? '1 run deleted.' : `${n} runs deleted.`),
     undo: 'Undo',
     gone: 'This run is no longer kept.',
+    known: 'This run is already in the list.',
     tooLarge: 'This file is too large for a run.',
     unreadable: 'The file could not be read.',
     opened: (name: string) => `Earlier run: ${name}`,

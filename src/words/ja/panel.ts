@@ -25,6 +25,7 @@ export const panel: PanelWords = {
     deleted: (n) => `${n} 件の実行を削除しました。`,
     undo: '元に戻す',
     gone: 'この実行はもう保存されていません。',
+    known: 'この実行はすでに一覧にあります。',
     tooLarge: 'ファイルが大きすぎます。',
     unreadable: 'ファイルを読み取れませんでした。',
     opened: (name) => `以前の実行: ${name}`,

@@ -94,6 +94,21 @@ test('the line of an answer opens its run, which outlasts the page and travels a
   await input.setInputFiles(file);
   await expect.poll(() => rows.count(), SOON).toBe(2);
   await expect.poll(() => textOf(opened), SOON).toContain('The first one');
+  // The same file again makes no second row, also where the list holds the run under another id.
+  const note = page.getByTestId('runs-note');
+  for (const again of [document, { ...document, id: document.id.replace(/./g, '0') }]) {
+    await rows.nth(0).getByTestId('open-run').focus();
+    await input.setInputFiles({
+      name: 'a.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify(again)),
+    });
+    await expect.poll(() => textOf(note), SOON).toBe('This run is already in the list.');
+    await expect.poll(() => rows.nth(1).locator('.open:focus').count(), SOON).toBe(1);
+    await input.setInputFiles({ name: 'no.json', mimeType: 'application/json', buffer: Buffer.from('{"a":1}') });
+    await expect.poll(() => textOf(note), SOON).toBe('This file is not a run that Vivace exported.');
+  }
+  expect(await rows.count()).toBe(2);
   expect(errors.filter((error) => !error.includes('page.gguf'))).toEqual([]);
   await page.context().close();
 });
