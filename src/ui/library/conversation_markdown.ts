@@ -9,11 +9,11 @@ import { type Conversation, shownSteps, titleOf } from '../conversation/conversa
 export function toMarkdown(conversation: Conversation, locale: string): string {
   const text = pageWords().markdown;
   const date = new Date(conversation.createdAt).toLocaleDateString(locale, { dateStyle: 'long' });
-  const parts = [`# ${titleOf(conversation)}`, `*${date}*`];
+  const parts = [`# ${literal(titleOf(conversation))}`, `*${date}*`];
   if (conversation.system.trim()) parts.push(`## ${text.system}`, closed(conversation.system));
   for (const { turn } of shownSteps(conversation)) {
     parts.push(`## ${text.question}`, closed(turn.question));
-    if (turn.attachments.length > 0) parts.push(`*${turn.attachments.map(({ name }) => name).join(', ')}*`);
+    if (turn.attachments.length > 0) parts.push(`*${turn.attachments.map(({ name }) => literal(name)).join(', ')}*`);
     if (turn.answer.trim()) parts.push(`## ${answerHeading(turn)}`, closed(turn.answer));
   }
   return `${parts.join('\n\n')}\n`;
@@ -23,7 +23,15 @@ export function toMarkdown(conversation: Conversation, locale: string): string {
 function answerHeading({ writers }: Turn): string {
   const text = pageWords().markdown;
   const models = [...new Set(writers.map(({ model }) => model.replace(/\s+/g, ' ').trim()))].filter(Boolean);
-  return models.length > 0 ? text.answerBy(models.join(', ')) : text.answer;
+  return models.length > 0 ? text.answerBy(literal(models.join(', '))) : text.answer;
+}
+
+/** What Markdown would read as marks. An underscore within a word is none. */
+const MARKS = /[\\`*[\]<>#~$]|&(?=#?\w+;)|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
+
+/** Text of one line as Markdown that reads as this text. */
+function literal(text: string): string {
+  return text.replace(MARKS, '\\$&');
 }
 
 /** The text, with an end for a code block that has none: the rest of the document would become code. */

@@ -22,6 +22,25 @@ test('has title, date, system prompt, and the visible questions and answers with
   );
 });
 
+test('titles, names of files and names of models read as their text', () => {
+  const given = '# a *b* [c](d) __e__ f_g <h> &amp; R&D `i` \\ ~~j~~ $k$ C#';
+  const { conversation, turn } = addTurn({ ...newConversation(), title: given }, null, 'Q');
+  Object.assign(turn, {
+    attachments: [{ name: '_my_*notes*.md', text: 'x' }],
+    answer: 'Yes.',
+    writers: [{ model: 'tiny_model <1B>', endedAt: null }],
+  });
+  const [title, , question, , names, answer] = toMarkdown(conversation, 'en').split('\n\n');
+  expect(title).toBe(
+    '# \\# a \\*b\\* \\[c\\](d) \\_\\_e\\_\\_ f_g \\<h\\> \\&amp; R&D \\`i\\` \\\\ \\~\\~j\\~\\~ \\$k\\$ C\\#',
+  );
+  expect([question, names, answer]).toEqual([
+    '## You',
+    '*\\_my\\_\\*notes\\*.md*',
+    '## Assistant (tiny_model \\<1B\\>)',
+  ]);
+});
+
 test('a code block that was cut is closed, and one that holds fences is not', () => {
   const answered = (answer: string) => {
     const { conversation, turn } = addTurn({ ...newConversation(), createdAt: at }, null, 'Q');
