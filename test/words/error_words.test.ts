@@ -1,7 +1,14 @@
 // Errors and warnings in each language: a sentence for each code, with the numbers of the error, and nothing else of it.
 
 import { afterEach, expect, test } from 'vitest';
-import { ContextOverflowError, GpuMemoryError, ModelFetchError, ModelFileError, VivaceError } from '../../src/errors';
+import {
+  ContextOverflowError,
+  GpuMemoryError,
+  InvalidRequestError,
+  ModelFetchError,
+  ModelFileError,
+  VivaceError,
+} from '../../src/errors';
 import { readRun } from '../../src/metrics/run/run_parse';
 import { RemoteError } from '../../src/remote/remote_error';
 import { checkFileSize } from '../../src/ui/conversation/conversation_file';
@@ -21,6 +28,9 @@ const FACTS = Object.fromEntries(
     'value',
     'promptTokens',
     'contextLength',
+    'characters',
+    'messageCharacters',
+    'mostCharacters',
     'asked',
     'requestedBytes',
     'grantedBytes',
@@ -54,6 +64,9 @@ test('English is the error itself, unless there is a better sentence; German nam
   expect(sayError(broken)).toEqual({ text: broken.message, detail: '' });
   await useLanguage('de', importTranslation);
   expect(sayError(error)).toEqual({ text: expect.stringMatching(/1\.200.*1\.024/), detail: error.message });
+  const long = new InvalidRequestError('The conversation has 5000023 characters.');
+  Object.assign(long, { characters: 5_000_023, messageCharacters: 5_000_000, mostCharacters: 4_000_000 });
+  expect(sayError(long).text).toMatch(/5\.000\.023.*5\.000\.000.*4\.000\.000/);
   expect(sayError(new GpuMemoryError('Weights', 2_500_000_000, null, 'Close pages.')).text).toContain('2,5 GB');
   expect(sayError(broken).text).toContain('„a.gguf“');
 });

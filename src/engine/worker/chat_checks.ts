@@ -2,6 +2,7 @@
 
 import { InvalidRequestError } from '../../errors';
 import type { ChatMessage, ChatRequest, ChatSettings, Tool, ToolChoice } from '../../text/template/message';
+import { MAX_TEXT_LENGTH } from '../../text/tokenizer';
 
 const ROLES = ['system', 'user', 'assistant', 'tool'];
 const MAX_TOOLS = 128;
@@ -33,7 +34,22 @@ function checkMessages(given: unknown, continueLast: unknown): ChatMessage[] {
   }
   const isEmpty = role !== 'tool' && content.trim() === '' && !reasoning?.trim() && !toolCalls?.length;
   if (isEmpty) refuse('The message is empty. Write at least one character.');
+  checkLength(messages);
   return messages;
+}
+
+/** Said here: the template and the tokenizer, which refuse it too, do not know of messages. */
+function checkLength(messages: readonly ChatMessage[]): void {
+  const lengths = messages.map(({ content }) => content.length);
+  const characters = lengths.reduce((sum, length) => sum + length, 0);
+  if (characters <= MAX_TEXT_LENGTH) return;
+  const messageCharacters = lengths.reduce((most, length) => Math.max(most, length));
+  const i = lengths.indexOf(messageCharacters);
+  const error = new InvalidRequestError(
+    `The conversation has ${characters} characters, ${messageCharacters} of them in message ${i} by ${messages[i].role}; ` +
+      `at most ${MAX_TEXT_LENGTH} are read at once. Shorten this message, or send a part of it.`,
+  );
+  throw Object.assign(error, { characters, messageCharacters, mostCharacters: MAX_TEXT_LENGTH });
 }
 
 function checkMessage(message: unknown, i: number): void {

@@ -33,7 +33,10 @@ const RELOADED = 'Das Modell wurde neu geladen.';
 
 export const errors: ErrorWords = {
   errors: {
-    'invalid-request': () => 'Diese Anfrage ist so nicht möglich.',
+    'invalid-request': ({ characters, messageCharacters, mostCharacters }) =>
+      characters
+        ? `Die Unterhaltung hat ${characters} Zeichen, davon ${messageCharacters} in einer Nachricht. Möglich sind ${mostCharacters}. Kürzen Sie diese Nachricht.`
+        : 'Diese Anfrage ist so nicht möglich.',
     'context-overflow': ({ promptTokens, contextLength }) =>
       promptTokens && contextLength
         ? `Die Unterhaltung hat ${promptTokens} Tokens, das Modell hat aber nur Platz für ${contextLength}.`

@@ -73,6 +73,9 @@ export interface Facts {
   value?: string;
   promptTokens?: string;
   contextLength?: string;
+  characters?: string;
+  messageCharacters?: string;
+  mostCharacters?: string;
   asked?: string;
   requestedBytes?: string;
   grantedBytes?: string;

@@ -32,7 +32,10 @@ const RELOADED = 'モデルを再読み込みしました。';
 
 export const errors: ErrorWords = {
   errors: {
-    'invalid-request': () => 'このリクエストは実行できません。',
+    'invalid-request': ({ characters, messageCharacters, mostCharacters }) =>
+      characters
+        ? `会話は ${characters} 文字あり、そのうち ${messageCharacters} 文字が 1 つのメッセージにあります。一度に読めるのは ${mostCharacters} 文字までです。このメッセージを短くしてください。`
+        : 'このリクエストは実行できません。',
     'context-overflow': ({ promptTokens, contextLength }) =>
       promptTokens && contextLength
         ? `会話は ${promptTokens} トークンありますが、モデルが扱えるのは ${contextLength} トークンまでです。`

@@ -51,6 +51,11 @@ describe('what passes', () => {
     expect(checkMessages([USER, begun], { continueLast: true }).continueLast).toBe(true);
   });
 
+  test('a message as long as a text may be', () => {
+    const long: ChatMessage = { role: 'user', content: 'x'.repeat(4_000_000) };
+    expect(checkMessages([long]).messages).toEqual([long]);
+  });
+
   test('tools at the limits', () => {
     const tools = Array.from({ length: 128 }, (_, i) => ({ name: `${i}`.padStart(64, 'x') }));
     expect(check({ tools }).tools).toHaveLength(128);
@@ -97,6 +102,11 @@ const messages: [string, unknown, RegExp][] = [
   ['calls that are holes', [assistant({ toolCalls: new Array(2) })], /Message 0 by assistant: .* toolCalls up to 128/],
   ['129 calls', [assistant({ toolCalls: Array(129).fill(CALL) })], /toolCalls up to 128/],
   ['an empty end', [USER, { role: 'user', content: ' \n' }], /empty/],
+  [
+    'a message of 5 MB',
+    [USER, { ...USER, content: 'x'.repeat(5_000_000) }],
+    /^The conversation has 5000023 characters, 5000000 of them in message 1 by user; at most 4000000 are read at once\. Shorten/,
+  ],
   ['an empty answer', [USER, assistant({ reasoning: ' ', toolCalls: [] })], /empty/],
 ];
 
