@@ -18,8 +18,8 @@ const MAX_PENDING = 2048;
 const MAX_NODES = 10_000;
 const MAX_TABLE_CELLS = 3000;
 
-/** The address of a link so far, with an open bracket of its own; with one that was kept. */
-const OPEN_BRACKET = /^\]\(\S*\([^\s)]*$/;
+/** The address of a link so far; with a bracket that was kept. */
+const ADDRESS = /^\]\(\S*$/;
 const KEPT_BRACKET = /^\]\(.*\)/;
 
 /** Letters that stand for marks (markdown_nodes.ts). */
@@ -147,7 +147,7 @@ export class MarkdownWriter implements FrameWork {
   private parse(letter: string): void {
     const { parser } = this;
     const { pending } = parser;
-    if (letter === ')' && OPEN_BRACKET.test(pending)) {
+    if (letter === ')' && ADDRESS.test(pending) && pending.split('(').length > pending.split(')').length + 1) {
       parser.pending += letter;
       return;
     }

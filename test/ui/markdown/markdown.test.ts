@@ -69,6 +69,9 @@ test('ordinary Markdown comes out as elements and text', () => {
 for (const [what, text, href, shown] of [
   ['with brackets', '[Go](https://a.b/Go_(game)) is old.', 'https://a.b/Go_(game)', 'Go is old.'],
   ['with brackets twice', '([Go](https://a.b/f(1)/g(2)))', 'https://a.b/f(1)/g(2)', '(Go)'],
+  ['with brackets in brackets', '[a](https://x.y/z_(u(w))) is old.', 'https://x.y/z_(u(w))', 'a is old.'],
+  ['with brackets that lie deep', '[a](https://x.y/((((b))(c)))) b)', 'https://x.y/((((b))(c)))', 'a b)'],
+  ['with inner brackets that lack the last', '[a](https://x.y/z_(u(w)) (b)', 'https://x.y/z_(u(w)', 'a (b)'],
   [
     'that lacks its last bracket',
     '[Go](https://a.b/Go_(game), is (very) old.',
