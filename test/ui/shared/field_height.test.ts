@@ -6,7 +6,7 @@ import { fitHeight } from '../../../src/ui/shared/field_height';
 /** A field that counts the layouts of its text. */
 function fieldOf(value: string) {
   let measured = 0;
-  const style = { height: '' };
+  const style = { height: '', unicodeBidi: '' };
   const field = {
     value,
     style,
@@ -18,11 +18,11 @@ function fieldOf(value: string) {
     },
   };
   fitHeight(field as unknown as HTMLTextAreaElement);
-  return { height: style.height, measured };
+  return { height: style.height, measured, bidi: style.unicodeBidi };
 }
 
 test('a field is as high as its text and its borders', () => {
-  expect(fieldOf('one\ntwo\nthree')).toEqual({ height: '74px', measured: 1 });
+  expect(fieldOf('one\ntwo\nthree')).toEqual({ height: '74px', measured: 1, bidi: '' });
 });
 
 for (const [what, text] of [
@@ -31,6 +31,16 @@ for (const [what, text] of [
   ['101 lines', '\n'.repeat(101)],
 ] as const) {
   test(`a field with ${what} is as high as its style allows, and never measured`, () => {
-    expect(fieldOf(text)).toEqual({ height: '100vh', measured: 0 });
+    expect(fieldOf(text)).toMatchObject({ height: '100vh', measured: 0 });
   });
 }
+
+test('each line has the direction of its letters, unless one is so long that finding it takes seconds', () => {
+  const line = 'x'.repeat(50_000);
+  for (const text of ['', line, `${line}\n${line}`, `${`${line}\n`.repeat(20)}\n\n`, '\n'.repeat(200_000)]) {
+    expect(fieldOf(text).bidi).toBe('');
+  }
+  for (const text of [`${line}x`, `a\n${line}x`, `${line}x\na`, `${line}\n${line}x\n${line}`]) {
+    expect(fieldOf(text).bidi).toBe('normal');
+  }
+});
