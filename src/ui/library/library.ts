@@ -359,10 +359,10 @@ class VivaceLibrary extends WordedElement implements RowActions {
     this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
   }
 
-  private async undo(conversation: Conversation, wasCurrent: boolean): Promise<void> {
+  private async undo(removed: Conversation, wasCurrent: boolean): Promise<void> {
     const { current } = this;
     this.dismiss();
-    this.keeper.remember(conversation.id);
+    const conversation = this.keeper.recall(removed);
     await this.store.add(conversation);
     if (wasCurrent && current === this.current) this.show(conversation); // not over what was begun meanwhile
     await this.refresh();
@@ -387,7 +387,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
     const stored = await this.store.removeAll();
     const removed = [...new Map([...stored, ...refused].map((each) => [each.id, each])).values()];
     for (const id of ids) if (!removed.some((each) => each.id === id)) this.keeper.remember(id);
-    const shown = removed.find(({ id }) => id === this.current);
+    const shown = removed.find(({ id }) => id === this.current)?.id;
     if (shown) this.fire('vivace-new-conversation', 'deleted');
     await this.refresh();
     if (removed.length === 0) return;
@@ -396,12 +396,13 @@ class VivaceLibrary extends WordedElement implements RowActions {
     this.renderRoot.querySelector<HTMLElement>('.fresh')?.focus();
   };
 
-  private async undoAll(removed: readonly Conversation[], shown: Conversation | undefined): Promise<void> {
+  private async undoAll(removed: readonly Conversation[], shown: string | undefined): Promise<void> {
     const { current } = this;
     this.dismiss();
-    for (const { id } of removed) this.keeper.remember(id);
-    await this.store.addAll(removed);
-    if (shown && current === this.current) this.show(shown);
+    const conversations = removed.map((each) => this.keeper.recall(each));
+    await this.store.addAll(conversations);
+    const back = conversations.find(({ id }) => id === shown);
+    if (back && current === this.current) this.show(back);
     await this.refresh();
   }
 

@@ -2,6 +2,7 @@
 // refuses stays here and is tried again until it is stored.
 
 import type { Turn } from '../conversation/conversation';
+import { mergeConversations } from '../conversation/conversation_merge';
 import type { ConversationStore } from '../conversation/conversation_store';
 import { type Conversation, ownTitle } from '../conversation/conversation_tree';
 
@@ -15,7 +16,8 @@ export class LibraryKeeper {
   private readonly unsaved = new Map<string, Conversation>();
   /** Copies of conversations that other tabs have deleted. Kept in case a tab undoes that. */
   private readonly orphans = new Map<string, Conversation>();
-  private readonly forgotten = new Set<string>();
+  /** The last copies of deleted conversations that came after the deletion, or null, by id. */
+  private readonly forgotten = new Map<string, Conversation | null>();
   /** Titles that a person gave to unsaved copies. The page's next copies lack them. */
   private readonly titles = new Map<string, string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -24,10 +26,15 @@ export class LibraryKeeper {
   constructor(private readonly store: Pick<ConversationStore, 'save' | 'saveLate' | 'keepGrown' | 'flushGrown'>) {}
 
   keep(conversation: Conversation): void {
-    if (conversation.turns.length === 0 || this.forgotten.has(conversation.id)) return;
-    const title = this.titles.get(conversation.id);
-    this.unsaved.set(conversation.id, title === undefined ? conversation : { ...conversation, title });
-    this.orphans.delete(conversation.id);
+    const { id, turns } = conversation;
+    if (turns.length === 0) return;
+    if (this.forgotten.has(id)) {
+      this.forgotten.set(id, conversation);
+      return;
+    }
+    const title = this.titles.get(id);
+    this.unsaved.set(id, title === undefined ? conversation : { ...conversation, title });
+    this.orphans.delete(id);
     this.saveIn(SAVE_AFTER_MS);
   }
 
@@ -83,15 +90,22 @@ export class LibraryKeeper {
     for (const conversation of this.unsaved.values()) this.store.saveLate(conversation);
   }
 
-  /** Ignores later copies of a deleted conversation, whose last answer may still be streaming. */
+  /** Saves no later copies of a deleted conversation, whose last answer may still be streaming. */
   forget(id: string): void {
     this.unsaved.delete(id);
     this.orphans.delete(id);
-    this.forgotten.add(id);
+    this.forgotten.set(id, null);
   }
 
   remember(id: string): void {
     this.forgotten.delete(id);
+  }
+
+  /** Takes back a deletion. Returns the conversation with what came after that: the end of its last answer. */
+  recall(removed: Conversation): Conversation {
+    const late = this.forgotten.get(removed.id);
+    this.remember(removed.id);
+    return late ? { ...mergeConversations(removed, late), title: removed.title } : removed;
   }
 
   private saveIn(ms: number): void {

@@ -241,6 +241,50 @@ describe('in one browser', () => {
     await expect.poll(() => titles(), SOON).toEqual(['Something else']);
   });
 
+  for (const [what, remove] of [
+    ['one conversation', 'library-delete'],
+    ['all', 'library-delete-all'],
+  ] as const) {
+    test(`deleting ${what} during an answer and undoing that brings all of its text back, to go on with`, async () => {
+      await installScripted(page, { answers: [{ text: 'word '.repeat(2000), gapMs: 1 }] });
+      await page.evaluate(() => {
+        document.querySelector('vivace-library')!.addEventListener(
+          'vivace-new-conversation',
+          () => {
+            const { turns } = document.querySelector('vivace-chat')!.conversation;
+            document.body.dataset.left = turns.at(-1)!.answer;
+          },
+          { capture: true, once: true },
+        );
+      });
+      await send(page, 'Bring me back');
+      await expect.poll(() => textOf(lastAnswer(page)), SOON).toContain('word');
+      if (remove === 'library-delete') {
+        await rows().first().hover();
+        await rows().first().getByTestId('library-more').click();
+      }
+      await page.getByTestId(remove).click();
+      await expect.poll(() => titles(), SOON).toEqual([]);
+      await page.getByTestId('library-undo').click();
+      await expect.poll(() => titles(), SOON).toEqual(['Bring me back']);
+      const stored = () =>
+        page.evaluate(async () => {
+          const library = document.querySelector('vivace-library')!;
+          const { turns } = (await library.find(library.summaries![0].id))!;
+          const shown = document.querySelector('vivace-chat')!.conversation.turns;
+          return [turns, shown].map((each) => [each.at(-1)!.answer, each.at(-1)!.finishReason]);
+        });
+      const left = (await page.locator('body').getAttribute('data-left'))!;
+      expect(left).toContain('word');
+      expect(await stored()).toEqual([
+        [left, 'abort'],
+        [left, 'abort'],
+      ]);
+      await page.getByTestId('continue').click();
+      expect(await ended(page)).toBe('done');
+    });
+  }
+
   test('a broken or incomplete index is repaired', async () => {
     await ask('Still here');
     await expect.poll(() => titles(), SOON).toEqual(['Still here']);

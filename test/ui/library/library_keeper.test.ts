@@ -77,3 +77,21 @@ test('a deleted conversation does not come back with the end of its last answer'
   await vi.advanceTimersByTimeAsync(1000);
   expect(save).toHaveBeenCalledOnce();
 });
+
+test('an undone deletion has the text that came after it, under its title', () => {
+  const keeper = new LibraryKeeper(idle);
+  const { conversation, turn } = asking('1');
+  const removed = { ...conversation, title: 'Mine' };
+  const late = {
+    ...conversation,
+    turns: [{ ...turn, answer: 'Answer to 1, with its end.' }],
+    updatedAt: conversation.updatedAt + 1,
+  };
+  keeper.forget(removed.id);
+  keeper.keep(late);
+  expect(keeper.newer.size).toBe(0);
+  expect(keeper.recall(removed)).toEqual({ ...late, title: 'Mine' });
+  expect(keeper.recall(removed)).toBe(removed);
+  keeper.keep(late);
+  expect(keeper.newer.size).toBe(1);
+});
