@@ -144,10 +144,12 @@ export class ModelCache {
 
   /**
    * True for a file that another tab finds while both load: its findings count as answers of the network. That tab may
-   * have joined later, but asked first.
+   * have joined later, but asked first. A record of the millisecond in which this load began is that tab's only if the
+   * model had none before.
    */
-  isFoundBeside(file: FileManifest): boolean {
-    return this.presence.others || file.savedAt >= this.openedAt;
+  isFoundBeside({ url, savedAt }: FileManifest): boolean {
+    const isFirst = !this.record.model?.files.includes(url);
+    return this.presence.others || savedAt > this.openedAt || (isFirst && savedAt === this.openedAt);
   }
 
   /** The cached hub revision of a complete model, or null when the hub must be asked. */

@@ -467,13 +467,27 @@ describe('two tabs that load one model concurrently', () => {
     expect((await load(url, stores)).fetched).toBe(0);
   });
 
-  test('a tab that came first and asks second fetches nothing twice', async () => {
+  test('a tab that came first and asks second fetches nothing twice, however fast the other was', async () => {
     const { url, requests } = await site();
     const stores = fakeStores();
+    vi.spyOn(Date, 'now').mockReturnValue(1_795_000_000_000);
+    onTestFinished(() => void vi.restoreAllMocks());
     stores.manifests.join = async () => ({ others: false, leave() {} }); // the first hears of no other
     const results = await Promise.all([load(url, stores), load(url, stores)]);
     for (const { bytes } of results) expect(bytes).toEqual(new Uint8Array(file));
     expect(requests).toHaveLength(PIECES);
+  });
+
+  test('what an earlier load left counts as earlier, also if this load began in the same millisecond', async () => {
+    const { url, now } = await mutableSite();
+    const stores = fakeStores();
+    vi.spyOn(Date, 'now').mockReturnValue(1_795_000_000_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    now.hook = (request, response, nth) => nth > 1 && down(request, response, nth);
+    await expect(load(url, stores)).rejects.toThrow(/500/);
+    const newer = noise(3);
+    now.hook = (request, response) => sendFile(request, response, newer, { headers: { etag: '"v2"' } });
+    expect((await load(url, stores)).bytes).toEqual(new Uint8Array(newer));
   });
 
   test('a second tab fetches nothing twice, ahead of the first or behind', async () => {
