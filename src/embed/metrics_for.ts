@@ -5,6 +5,7 @@ import type { ReactiveController } from 'lit';
 import type { VivaceMetrics } from '../metrics/panel/metrics_panel';
 import type { VivaceChat } from '../ui/chat/chat';
 import { connectPanel } from '../ui/chat/connect_panel';
+import { findMisspelled } from './misspelled';
 import { protect, showTheme } from './protect';
 
 class MetricsFor implements ReactiveController {
@@ -19,6 +20,7 @@ class MetricsFor implements ReactiveController {
 
   hostConnected(): void {
     const { panel, connected } = this;
+    this.warn();
     if (!panel.hasAttribute('for')) return;
     protect(panel, 'block');
     const onEvent = ({ target }: Event) => {
@@ -35,6 +37,15 @@ class MetricsFor implements ReactiveController {
     this.connected.abort();
     this.connected = new AbortController();
     this.part();
+  }
+
+  /** Warns of misspelled attributes. */
+  private warn(): void {
+    const { panel } = this;
+    const complaints: string[] = [];
+    const known = ['for', ...(panel.constructor as typeof VivaceMetrics).observedAttributes];
+    findMisspelled(panel.getAttributeNames(), known, '', complaints);
+    for (const complaint of complaints) console.warn(`Vivace: <vivace-metrics> ${complaint}`);
   }
 
   /** The chat with the id, or null while the tree holds none. */

@@ -10,7 +10,12 @@ class Panel extends EventTarget {
   readonly cancelTuning = vi.fn();
   controller!: { hostConnected(): void; hostDisconnected(): void };
 
-  constructor(private readonly root: EventTarget) {
+  static readonly observedAttributes = ['theme', 'remember'];
+
+  constructor(
+    private readonly root: EventTarget,
+    private readonly names = ['for'],
+  ) {
     super();
   }
 
@@ -18,8 +23,9 @@ class Panel extends EventTarget {
     this.controller = controller;
   }
 
-  hasAttribute = () => true;
+  hasAttribute = (name: string) => this.names.includes(name);
   getAttribute = () => 'chat';
+  getAttributeNames = () => this.names;
   getRootNode = () => this.root;
 
   tunes(detail: object | null): void {
@@ -49,4 +55,20 @@ test('a chat does not wait for the tuner of a panel that is gone', () => {
   panel.tunes(null);
   expect(chat.tuning).toBeNull();
   vi.unstubAllGlobals();
+});
+
+test('a misspelled attribute is one warning, and those of the page are none', () => {
+  const said = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const panel = new Panel(new EventTarget(), ['fro', 'remembr', 'id', 'class', 'dir', 'style', 'data-x', 'hidden']);
+  vi.stubGlobal('customElements', { get: () => panels });
+  vi.stubGlobal('document', { querySelectorAll: () => [panel] });
+  const panels = { addInitializer() {} };
+  followChats(panels as unknown as Parameters<typeof followChats>[0]);
+  panel.controller.hostConnected();
+  expect(said.mock.calls.flat()).toEqual([
+    'Vivace: <vivace-metrics> fro is no attribute, but for is (docs/embedding.md); it is left out.',
+    'Vivace: <vivace-metrics> remembr is no attribute, but remember is (docs/embedding.md); it is left out.',
+  ]);
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });

@@ -427,12 +427,13 @@ test('a misspelled attribute of the tag and of an element is one warning, and th
   const global =
     'id="c" class="c" style="height:500px" lang="en" title="a" dir="ltr" tabindex="0" hidden role="region" data-x="1"';
   const ours = 'model="/none.gguf" heading="a" figures="off" shortcuts';
-  const body = `<vivace-chat ${global} ${ours} placehodler="Ask"></vivace-chat>${tag('data-them="dark" data-cfasync="false"')}`;
+  const body = `<vivace-chat ${global} ${ours} placehodler="Ask"></vivace-chat><vivace-metrics ${global} fro="c"></vivace-metrics>${tag('data-them="dark" data-cfasync="false"')}`;
   const { page, said } = await visitHost(hosts, { body });
   await expect
     .poll(() => said.toSorted())
     .toEqual([
       `warning: Vivace: <vivace-chat> placehodler is no attribute, but placeholder is (docs/embedding.md); it is left out.`,
+      `warning: Vivace: <vivace-metrics> fro is no attribute, but for is (docs/embedding.md); it is left out.`,
       `warning: Vivace: data-them is no attribute, but data-theme is (docs/embedding.md); it is left out.`,
     ]);
   await page.context().close();
