@@ -45,6 +45,11 @@ const AFTER_ATTENTION = 'per-token';
 const MOST_PAST = 19;
 const LETTERS = Object.keys(PIN_DASHES) as PinLetter[];
 
+/** The record before the first answer of an engine: there is none to wait for. */
+function noRun(given: ConstructorParameters<typeof RunRecord>[0] = {}): RunRecord {
+  return Object.assign(new RunRecord(given), { isEnded: true });
+}
+
 export class VivaceMetrics extends WordedElement {
   static override styles = panelStyles;
   static override properties = {
@@ -86,7 +91,7 @@ export class VivaceMetrics extends WordedElement {
   /** An earlier run that is shown instead of the newest. */
   declare opened: RunData | null;
 
-  private run = new RunRecord();
+  private run = noRun();
   /** The newest run with its `done`: the GPU's times belong to it, even if the next run has begun. */
   private timed: RunRecord | null = null;
   /** The run that was kept at its end. The reader may have deleted it since. */
@@ -144,7 +149,7 @@ export class VivaceMetrics extends WordedElement {
    */
   loaded(): void {
     this.end();
-    this.run = new RunRecord({ info: this.info, origin: { address: this.address } });
+    this.run = noRun({ info: this.info, origin: { address: this.address } });
     this.ask(true);
   }
 

@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { asked, release, visitScripted } from '../scripted_engine';
+import { asked, installScripted, release, visitScripted } from '../scripted_engine';
 import { answers, ended, openSite, type Site, screenshot, send, textOf, type Visit } from '../site';
 import { showPanel } from './shown_panel';
 
@@ -95,6 +95,27 @@ test('while a message is answered, the section says that it waits', async () => 
   await expect.poll(() => button(page).isEnabled()).toBe(false);
   await expect.poll(() => textOf(answers(page).last()), SOON).toContain('Once upon a'); // it waits for its release
   await release(page);
+  await ended(page);
+  await expect.poll(() => button(page).isEnabled(), SOON).toBe(true);
+  await page.context().close();
+});
+
+test('after a reload with a pinned run nothing runs, so the section asks for a message', async () => {
+  const script = { answers: [{ text: 'Once upon a time there was a cat.', gapMs: 1 }] };
+  const { page } = await visitScripted(site, script);
+  await showPanel(page);
+  await send(page, 'A story');
+  await ended(page);
+  await page.getByTestId('pin').click();
+  await expect.poll(() => page.getByTestId('pin-run').getAttribute('aria-pressed'), SOON).toBe('true');
+  await page.reload();
+  await page.locator('[data-testid=load-progress][data-state=error]').waitFor();
+  await installScripted(page, script);
+  await showPanel(page);
+  await page.getByTestId('comparison').waitFor();
+  const note = page.locator('vivace-repeat .note');
+  await expect.poll(() => textOf(note), SOON).toBe('Send a message first: its run is what is repeated.');
+  await send(page, 'Another');
   await ended(page);
   await expect.poll(() => button(page).isEnabled(), SOON).toBe(true);
   await page.context().close();
