@@ -88,15 +88,17 @@ export class PreparedAttention {
 
 /** Bytes of the scratch memory of all siblings that `prepareAttention` chooses first; 0 where none can run. */
 export function plannedScratch(
-  { limits }: Gpu,
+  gpu: Gpu,
   shape: AttentionShape,
-  { forced, profile }: Omit<PrepareOptions, 'buffers'>,
+  { forced, profile, inBytes }: Omit<PrepareOptions, 'buffers'>,
 ): number {
-  const passes = [[shape.maxTokens, shape.contextLength], ...rangeEnds(shape.contextLength).map((kvLen) => [1, kvLen])];
+  const { contextLength, maxTokens } = shape;
+  const limits = attentionLimits(gpu);
+  const prompts = promptEnds(contextLength).map((kvLen) => [maxTokens, kvLen]);
   const scratch = new Map<string, number>();
   try {
-    for (const [nTokens, kvLen] of passes) {
-      const selected = selectAttention({ nTokens, kvLen, shape, limits, forced, profile });
+    for (const [nTokens, kvLen] of [...prompts, ...rangeEnds(contextLength).map((end) => [1, end])]) {
+      const selected = selectAttention({ nTokens, kvLen, shape, limits, forced, profile, inBytes });
       scratch.set(keyOf(selected), scratchOf(selected, shape, limits));
     }
   } catch {
@@ -127,8 +129,7 @@ export async function prepareAttention(
   const ready = (selected: SelectedAttention): Ready => ({ selected, kernel: bench.kernel(selected) });
   try {
     for (;;) {
-      const short = Math.min(shape.contextLength, LONG_PROMPT - 1);
-      const [prefill, longPrefill] = [short, shape.contextLength].map((kvLen) => select(shape.maxTokens, kvLen));
+      const [prefill, longPrefill] = promptEnds(shape.contextLength).map((kvLen) => select(shape.maxTokens, kvLen));
       const decode = rangeEnds(shape.contextLength).map((kvLen) => select(1, kvLen));
       if (!(await bench.make([prefill, longPrefill], decode))) {
         // A profile gone bad, say by a new driver, says nothing of the siblings with their default parameters.
@@ -250,6 +251,11 @@ function keyOf({ name, parameters }: SelectedAttention): string {
 /** i for 2^(i-1) + 1 to 2^i keys. */
 function rangeOf(kvLen: number): number {
   return 32 - Math.clz32(kvLen - 1);
+}
+
+/** The most keys of a short prompt, and of a long one. */
+function promptEnds(contextLength: number): number[] {
+  return [Math.min(contextLength, LONG_PROMPT - 1), contextLength];
 }
 
 /**

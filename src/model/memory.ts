@@ -7,6 +7,8 @@ import { plannedScratch } from '../attention/prepare';
 import type { AttentionProfile } from '../attention/profile';
 import { GpuMemoryError } from '../errors';
 import { GPU_COPY_DST, type Gpu } from '../gpu/device';
+import { hasIntegers } from '../kernels/linear/matmul_q8';
+import { formatRuns } from '../kernels/linear/weight_format';
 import { type Buffers, createBuffers, passTokens } from './buffers';
 import type { ModelConfig } from './config/config';
 import { createKvCache, type KvCache } from './kv_cache';
@@ -36,6 +38,8 @@ export interface MemoryRequest extends ContextOptions {
   leastContext?: number;
   /** Bytes that the caller allocates later. */
   laterBytes?: number;
+  /** True if activations may become signed bytes. */
+  inBytes?: boolean;
 }
 
 /** Each context that is tried is so much shorter than the one before. */
@@ -88,9 +92,15 @@ function create(gpu: Gpu, unpadded: ModelConfig, weights: LayerFormats, request:
   const kvCache = createKvCache(gpu, config, contextLength, kvType);
   const buffers = createBuffers(gpu, config, contextLength, storesGateUp, kvType);
   if (laterBytes === undefined) return { kvCache, buffers, reserve: null };
-  const later = laterBytes + plannedScratch(gpu, shapeOf(config, request), { ...request, forced: request.attention });
+  const shape = { ...shapeOf(config, request), partsMergeInO: true }; // the kernels are not less for that
+  const inBytes = request.inBytes && weights.layers.some(hasLinearInIntegers);
+  const later = laterBytes + plannedScratch(gpu, shape, { ...request, forced: request.attention, inBytes });
   const bytes = Math.min(later, gpu.limits.maxBufferSize);
   return { kvCache, buffers, reserve: gpu.createBuffer('reserve', bytes, GPU_COPY_DST) };
+}
+
+function hasLinearInIntegers({ qkv, o, gateUp, down }: LayerFormats['layers'][number]): boolean {
+  return [qkv, o, gateUp, down].some(({ matrix }) => formatRuns(matrix).some(({ format }) => hasIntegers(format)));
 }
 
 /** The shape of attention in a context. */

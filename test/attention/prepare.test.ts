@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { AttentionName, AttentionShape } from '../../src/attention/attention';
-import { type PrepareOptions, prepareAttention } from '../../src/attention/prepare';
+import { type PrepareOptions, plannedScratch, prepareAttention } from '../../src/attention/prepare';
 import type { AttentionProfile } from '../../src/attention/profile';
 import { AttentionUnavailable, DeviceLostError } from '../../src/errors';
 import type { Gpu } from '../../src/gpu/device';
@@ -61,6 +61,21 @@ describe('where all is well', () => {
     expect(prepared.at(16, 60).kernel.name).toBe('flash_prefill');
     for (const kvLen of [1, 2, 3, 33, 60]) expect(prepared.at(1, kvLen).kernel.name).toBe('fused_decode');
     expect(prepared.reason).toBe('the default, not tuned on this GPU');
+  });
+
+  test.each<[string, Partial<AttentionShape>, Omit<PrepareOptions, 'buffers'>]>([
+    ['prompts in f32', {}, {}],
+    ['prompts in signed bytes', {}, { inBytes: true }],
+    ['splits that merge in the output projection', { partsMergeInO: true }, { inBytes: true }],
+    ['a profile', {}, { profile: PROFILE, inBytes: true }],
+    ['a sibling by name', {}, { forced: 'chunked', inBytes: true }],
+  ])('the planned scratch memory is what is allocated, with %s', async (_, more, options) => {
+    const gpu = await plainGpu();
+    const shape = { ...SHORT, contextLength: 1100, ...more };
+    const { prepared } = await prepare(gpu, shape, options);
+    const scratch = [...prepared.kernels].reduce((sum, { scratchBytes }) => sum + scratchBytes, 0);
+    expect(plannedScratch(gpu, shape, options)).toBe(scratch);
+    prepared.destroy();
   });
 
   test('a prompt in signed bytes changes its sibling at 512 keys, and does without where that one is wrong', async () => {

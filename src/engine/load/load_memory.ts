@@ -18,9 +18,11 @@ export const LEAST_CONTEXT = 2048;
  */
 export async function allocateModel(gpu: Gpu, wanted: Wanted, profile: MemoryRequest['profile']) {
   const { tensors, config, contextLength, options } = wanted;
-  const { kvCache: kvType, attention, quantize } = options;
+  const { kvCache: kvType, attention, quantize, activations } = options;
+  const inBytes = activations === 'q8' || (activations === 'auto' && !gpu.isSoftware);
   const leastContext = Math.min(LEAST_CONTEXT, contextLength);
-  const request = { contextLength, leastContext, kvType, attention, profile, laterBytes: readbackBytes(gpu) };
+  const fixed = { kvType, attention, profile, laterBytes: readbackBytes(gpu), inBytes };
+  const request = { contextLength, leastContext, ...fixed };
   try {
     const { weights, read } = await allocateWeights(gpu, tensors, config, quantize);
     const { refused, ...memory } = await allocateMemory(gpu, config, weights, request);
