@@ -102,9 +102,10 @@ function refusalOf({ refused, ms }: TuneResult): string | null {
   return ms === null ? panelWords().tuning.noReason : null;
 }
 
-/** Name, size and format of the matrix. */
-export function productTitle({ name, rows, cols, format }: ProductResult): string {
-  return `${name} ${formatCount(rows)} × ${formatCount(cols)}, ${format}`;
+/** Name, size and format of the matrix, and whether the product merges the splits of attention, too. */
+export function productTitle({ name, rows, cols, format, input }: ProductResult): string {
+  const title = `${name} ${formatCount(rows)} × ${formatCount(cols)}, ${format}`;
+  return input.startsWith('parts') ? `${title}, ${panelWords().tuning.mergesSplits}` : title;
 }
 
 function titleOf(result: TuneResult): string {

@@ -211,6 +211,7 @@ export const panel: PanelWords = {
     parameters: 'Parameter',
     decodeTables: 'Decode, Sieger nach Länge des Caches',
     candidatesAt: (keys) => `Kandidaten bei ${keys}`,
+    mergesSplits: 'vereint Teile',
     candidatesOf: (product) => `Kandidaten für ${product}`,
     decodeProducts: 'Matrixprodukte beim Decode',
     prefillProducts: (tokens) => `Matrixprodukte beim Prefill, ${tokens} Tokens`,

@@ -212,6 +212,7 @@ export const panel = {
     parameters: 'Parameters',
     decodeTables: 'Decode, winner by cache length',
     candidatesAt: (keys: string) => `Candidates at ${keys}`,
+    mergesSplits: 'merges splits',
     candidatesOf: (product: string) => `Candidates of ${product}`,
     decodeProducts: 'Matrix products of decode',
     prefillProducts: (tokens: string) => `Matrix products of prefill, ${tokens} tokens`,

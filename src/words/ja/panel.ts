@@ -211,6 +211,7 @@ export const panel: PanelWords = {
     parameters: 'パラメーター',
     decodeTables: 'デコード、キャッシュ長ごとの採用候補',
     candidatesAt: (keys) => `${keys} での候補`,
+    mergesSplits: '分割を統合',
     candidatesOf: (product) => `${product} の候補`,
     decodeProducts: 'デコードの行列積',
     prefillProducts: (tokens) => `プリフィルの行列積、${tokens} トークン`,

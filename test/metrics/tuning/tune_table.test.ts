@@ -222,6 +222,15 @@ test('where the default was refused nothing is compared', () => {
   });
 });
 
+test('the two output projections of a step have titles of their own', () => {
+  const o = { name: 'o', rows: 2048, cols: 2048, isDefault: true } as const;
+  const tables = tuneTables(
+    [product(1, { ...o, input: 'to_q8' }), product(2, { ...o, input: 'parts_to_q8' })],
+    'product',
+  );
+  expect(tables.map(({ title }) => title)).toEqual(['o 2,048 × 2,048, q4', 'o 2,048 × 2,048, q4, merges splits']);
+});
+
 test('attention and products do not mix', () => {
   expect(tuneTables(fakeResults(), 'product')).toEqual([]);
   expect(tuneTables(PRODUCTS, 'decode')).toEqual([]);
