@@ -48,7 +48,7 @@ export const figures: typeof source = {
   cpuNote: 'Das CPU-Backend startet keine Kernel; es gibt nichts zu zählen.',
   decode: ['Decode', 'Erzeugte Tokens pro Sekunde nach dem ersten: (n − 1) / (Zeit des letzten − Zeit des ersten).'],
   tokens: ['Tokens', 'Tokens des Prompts und erzeugte Tokens.'],
-  mean: ['Mittlerer Abstand', 'Mittlere Zeit zwischen Tokens. Sie verbirgt Stockungen: siehe p99 und das Diagramm.'],
+  mean: ['Mittel', 'Mittlere Zeit zwischen Tokens. Sie verbirgt Stockungen: siehe p99 und das Diagramm.'],
   jitter: ['Jitter', 'Mittlere absolute Differenz benachbarter Abstände. 0 ist ein vollkommen gleichmäßiger Strom.'],
   ttft: ['Erstes Token', 'TTFT: von der Anfrage bis zum ersten Token, von der Engine gemessen.'],
   ttftSoFar: 'TTFT: von der Anfrage bis zum ersten Token, wie diese Seite sie sieht, bis der Lauf beendet ist.',
