@@ -23,6 +23,12 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
+test.each(Object.entries(ALL))('%s: no line of a preset ends within top-k, top-p or min-p', (_, texts) => {
+  const notes = Object.values(texts.chat.settings.presets).map(([, note]) => note);
+  expect(notes.filter((note) => note.includes('\u2011'))).toHaveLength(3);
+  for (const note of notes) expect(note).not.toMatch(/(top|min)-[kp]/i);
+});
+
 test('the first language of a list that there is', () => {
   expect(chooseLanguage(['de-AT', 'en'])).toBe('de');
   expect(chooseLanguage(['fr', 'pt-BR', 'ja-JP', 'en'])).toBe('ja');

@@ -226,10 +226,13 @@ export const chat: ChatWords = {
       own: ['Vom Modell', 'Die Werte, die die Entwickler dieses Modells empfehlen.'],
       precise: [
         'Präzise',
-        'Bleibt bei den wahrscheinlichsten Wörtern. Temperatur 0,2, Top-k 20, Top-p 0,8, Min-p 0,1.',
+        'Bleibt bei den wahrscheinlichsten Wörtern. Temperatur 0,2, Top\u2011k 20, Top\u2011p 0,8, Min\u2011p 0,1.',
       ],
-      balanced: ['Ausgewogen', 'Gut für die meisten Fragen. Temperatur 0,6, Top-k 40, Top-p 0,9, Min-p 0,05.'],
-      free: ['Frei', 'Überraschendere Wörter. Temperatur 1, kein Top-k, Top-p 0,95, Min-p 0,02.'],
+      balanced: [
+        'Ausgewogen',
+        'Gut für die meisten Fragen. Temperatur 0,6, Top\u2011k 40, Top\u2011p 0,9, Min\u2011p 0,05.',
+      ],
+      free: ['Frei', 'Überraschendere Wörter. Temperatur 1, kein Top\u2011k, Top\u2011p 0,95, Min\u2011p 0,02.'],
     },
     ownNumbers: 'Eigene Werte.',
     contextCost: (perToken, tokens, all) =>

@@ -205,9 +205,15 @@ export const chat = {
     style: 'Style',
     presets: {
       own: ['Model’s own', 'The values that the makers of this model suggest.'],
-      precise: ['Precise', 'Stays close to the likeliest words. Temperature 0.2, top-k 20, top-p 0.8, min-p 0.1.'],
-      balanced: ['Balanced', 'Good for most questions. Temperature 0.6, top-k 40, top-p 0.9, min-p 0.05.'],
-      free: ['Free', 'More surprising words. Temperature 1, no top-k, top-p 0.95, min-p 0.02.'],
+      precise: [
+        'Precise',
+        'Stays close to the likeliest words. Temperature 0.2, top\u2011k 20, top\u2011p 0.8, min\u2011p 0.1.',
+      ],
+      balanced: [
+        'Balanced',
+        'Good for most questions. Temperature 0.6, top\u2011k 40, top\u2011p 0.9, min\u2011p 0.05.',
+      ],
+      free: ['Free', 'More surprising words. Temperature 1, no top\u2011k, top\u2011p 0.95, min\u2011p 0.02.'],
     },
     ownNumbers: 'Your own values.',
     contextCost: (perToken: string, tokens: number, all: string) =>

@@ -209,9 +209,9 @@ export const chat: ChatWords = {
     style: 'スタイル',
     presets: {
       own: ['モデルの推奨', 'このモデルの開発者が推奨する値です。'],
-      precise: ['正確', '最も確からしい語に絞ります。温度 0.2、Top-k 20、Top-p 0.8、Min-p 0.1。'],
-      balanced: ['標準', 'たいていの質問に適しています。温度 0.6、Top-k 40、Top-p 0.9、Min-p 0.05。'],
-      free: ['自由', '意外な語も選びます。温度 1、Top-k なし、Top-p 0.95、Min-p 0.02。'],
+      precise: ['正確', '最も確からしい語に絞ります。温度 0.2、Top\u2011k 20、Top\u2011p 0.8、Min\u2011p 0.1。'],
+      balanced: ['標準', 'たいていの質問に適しています。温度 0.6、Top\u2011k 40、Top\u2011p 0.9、Min\u2011p 0.05。'],
+      free: ['自由', '意外な語も選びます。温度 1、Top\u2011k なし、Top\u2011p 0.95、Min\u2011p 0.02。'],
     },
     ownNumbers: '独自の値です。',
     contextCost: (perToken, tokens, all) =>
