@@ -39,9 +39,10 @@ export function summarize(run: RunData, size: number, pin: PinLetter | null): Ru
   return { id, name, startedAt, ...what, ...figures, size, pin };
 }
 
-/** True if both are lines of one run, under whatever id, name and letter. */
+/** True if both are lines of one run, under whatever id, name and letter. A document has whole milliseconds. */
 export function isSameRun(a: RunSummary, b: RunSummary): boolean {
-  return (['startedAt', 'tokens', 'gaps', 'p50', 'p99', 'tokensPerSecond'] as const).every((key) => a[key] === b[key]);
+  const keys = ['tokens', 'gaps', 'p50', 'p99', 'tokensPerSecond'] as const;
+  return Math.trunc(a.startedAt) === Math.trunc(b.startedAt) && keys.every((key) => a[key] === b[key]);
 }
 
 const MAX_ROWS = 10_000;

@@ -108,6 +108,13 @@ test('the line of an answer opens its run, which outlasts the page and travels a
     await input.setInputFiles({ name: 'no.json', mimeType: 'application/json', buffer: Buffer.from('{"a":1}') });
     await expect.poll(() => textOf(note), SOON).toBe('This file is not a run that Vivace exported.');
   }
+  // Nor does a run that never left the list.
+  await rows.nth(0).getByTestId('open-run').click();
+  await expect.poll(() => rows.nth(0).locator('[aria-current=true]').count(), SOON).toBe(1);
+  const saved = page.waitForEvent('download');
+  await page.getByTestId('json').click();
+  await input.setInputFiles(await (await saved).path());
+  await expect.poll(() => textOf(note), SOON).toBe('This run is already in the list.');
   expect(await rows.count()).toBe(2);
   expect(errors.filter((error) => !error.includes('page.gguf'))).toEqual([]);
   await page.context().close();
