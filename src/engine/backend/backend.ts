@@ -88,6 +88,8 @@ export interface BatchAsked {
   /** Most slots, and positions of each. */
   slots: number;
   room: number;
+  /** Fewest positions of each. */
+  least: number;
   /** A conversation, of whose positions the cache has all but the last. */
   ids: Uint32Array<ArrayBuffer>;
   /** True: no fused steps, as after one that gave up. */
@@ -148,10 +150,13 @@ export interface Backend {
   readonly peakGpuBytes: number | null;
   /** Absent: a request finds what the one before left in the cache, and no more. */
   readonly parking?: Parking;
-  /** Compiles the steps of a batch with so many slots and so much room. Absent: that takes no time. */
-  prepareBatch?(slots: number, room: number): Promise<void>;
   /**
-   * Makes a batch, and checks a step of it. Null where this model steps for one request at a time.
+   * Compiles the steps of a batch with so many slots and so much room. False where this model steps for one request at
+   * a time. Comes with `batch`.
+   */
+  prepareBatch?(slots: number, room: number): Promise<boolean>;
+  /**
+   * Makes a batch, and checks a step of it. Null where buffers of this GPU hold no two slots with the fewest positions.
    * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable, MissingPartError
    */
   batch?(asked: BatchAsked): Promise<Batching | null>;

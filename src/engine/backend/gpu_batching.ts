@@ -1,5 +1,6 @@
 // A batch on the GPU: queues its steps and reads their ids back while later steps run.
 
+import { GpuProgramError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { type ListAtStep, recordPass } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
@@ -24,28 +25,29 @@ function canBatch(llama: Llama): boolean {
   return config.causal && attentionShape.kvType !== 'q8' && !llama.needsHost;
 }
 
-/** Compiles the steps of a batch while requests take turns, where that takes long. */
-export async function prepareBatching(llama: Llama, slots: number, room: number): Promise<void> {
-  const fused = llama.fusedLaunch;
-  if (!fused || !canBatch(llama) || findings.get(llama)) return;
-  const { batchSources: sources } = llama;
-  await Batch.prepare(sources, Batch.slotsFor(sources, slots, room), room, fused);
+/** Compiles the steps of a batch while requests take turns, where that takes long. See Backend.prepareBatch. */
+export async function prepareBatching(llama: Llama, slots: number, room: number): Promise<boolean> {
+  if (!canBatch(llama)) return false;
+  const { fusedLaunch: fused, batchSources: sources } = llama;
+  if (fused && !findings.get(llama)) {
+    await Batch.prepare(sources, Batch.slotsFor(sources, slots, room), room, fused);
+  }
+  return true;
 }
 
 /**
  * A batch. Its steps are fused where those of the model are, and right. The first batch of a model is checked on the
- * conversation, and timed. Null where the model steps for one request at a time, or for a conversation that no two
- * slots have room for.
+ * conversation, and timed. Null where this GPU binds no two slots with the fewest positions.
  * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable
  */
 export async function createBatching(
   gpu: Gpu,
   llama: Llama,
-  { slots: most, room, ids, plain }: BatchAsked,
+  { slots: most, room, least, ids, plain }: BatchAsked,
 ): Promise<Batching | null> {
   const { batchSources: sources, kvBranches: branches } = llama;
-  if (!canBatch(llama)) return null;
-  const slots = Batch.slotsFor(sources, most, ids.length);
+  if (!canBatch(llama)) throw new GpuProgramError('model/batch', 'attention has moved to the CPU');
+  const slots = Batch.slotsFor(sources, most, least);
   if (slots < 2) return null;
   const found = findings.get(llama);
   const create = async (fused: FusedLaunch | null) => {

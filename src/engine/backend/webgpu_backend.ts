@@ -114,9 +114,9 @@ export class WebGpuBackend implements Backend {
     return this.llama.kvBranches;
   }
 
-  async prepareBatch(slots: number, room: number): Promise<void> {
+  async prepareBatch(slots: number, room: number): Promise<boolean> {
     const { prepareBatching } = await arrived(import('./gpu_batching'));
-    await prepareBatching(this.llama, slots, room);
+    return prepareBatching(this.llama, slots, room);
   }
 
   async batch(asked: BatchAsked): Promise<Batching | null> {

@@ -1,6 +1,7 @@
 // The batch of running requests: steps for all of them at once, and gives way to prompts and to requests that it cannot
 // step for. Each request reads its own ids, as if it were alone; who joins and who leaves is decided between steps.
 
+import { GpuMemoryError } from '../../errors';
 import type { GpuCounters } from '../../gpu/device';
 import type { SamplingParams } from '../../sampling/sampling';
 import { mostThatFit } from '../../shared/most_that_fit';
@@ -25,6 +26,9 @@ const GOOD_ROOM = 256;
 const ROOM_STEP = 256;
 /** Most of the free budget that slots take: conversations beside them are worth the rest. */
 const SLOTS_SHARE = 3 / 4;
+
+/** Slots, and positions of each. */
+type BatchShape = Pick<Batching, 'slots' | 'room'>;
 
 /** A request that joins. */
 interface Joining {
@@ -77,9 +81,11 @@ export class BatchTurns implements StepsBeside {
   private readonly taken = new Set<Seat>();
   private hasChanged = false;
   private isRunning = false;
-  /** Answers that found no seat. */
-  private readonly refused = new WeakSet<AnswerBeside>();
-  /** True where a batch could not be made. */
+  /** Tokens of each conversation when it last asked for a seat, or left one. */
+  private readonly lengths = new WeakMap<AnswerBeside, number>();
+  /** Most positions of all slots together, as far as buffers and memory of this GPU have told. */
+  private mostPositions = Number.POSITIVE_INFINITY;
+  /** True where no batch can be made, whoever asks. */
   private isRefused = false;
   /** True once a fused step gave up: no step of this batch does anything any more. Those of the next are plain. */
   private isStuck = false;
@@ -99,20 +105,24 @@ export class BatchTurns implements StepsBeside {
   ) {}
 
   mayJoin(turns: AnswerBeside, answer: Answer, { position, most, queued }: IdsInFlight): boolean {
-    if (this.isRefused || this.isStuck || this.refused.has(turns) || most - queued < WORTH_TOKENS) return false;
-    const may = this.isPlain(turns) && this.isWorth && this.hasRoom(position) && isCaughtUp(answer);
-    return may && this.isPrepared(position + 1);
+    const tokens = position + 1;
+    this.lengths.set(turns, tokens);
+    if (this.isRefused || this.isStuck || most - queued < WORTH_TOKENS) return false;
+    if (!this.isPlain(turns) || !isCaughtUp(answer) || !this.hasSeat(tokens)) return false;
+    const shape = this.batching ?? this.plan(tokens);
+    return shape !== null && this.isWorth(shape) && this.isPrepared(shape);
   }
 
-  /** True once the steps are compiled, for a conversation of so many tokens; until then requests take turns. */
-  private isPrepared(tokens: number): boolean {
+  /** True once the steps of such a batch are compiled; until then requests take turns. */
+  private isPrepared({ slots, room }: BatchShape): boolean {
     if (!this.preparing) {
-      const { backend } = this.session;
-      const plan = this.plan(tokens);
-      const compiled = plan && backend.prepareBatch?.(plan.slots, plan.room);
-      this.preparing = { isOver: !compiled };
-      const over = () => Object.assign(this.preparing as object, { isOver: true });
-      compiled?.then(over, over); // who opens the batch hears of a failure
+      const preparing = { isOver: false };
+      const over = (canStep: boolean) => {
+        preparing.isOver = true;
+        this.isRefused = !canStep;
+      };
+      this.session.backend.prepareBatch?.(slots, room).then(over, () => over(true)); // who opens the batch hears of it
+      this.preparing = preparing;
     }
     return this.preparing.isOver;
   }
@@ -128,10 +138,7 @@ export class BatchTurns implements StepsBeside {
     const opened = backend.counters && { ...backend.counters };
     const seat = await this.join({ ids, sampling: asked.sampling, inFlight, clock, stopped });
     if (opened) turns.count(opened); // of all requests, not of this one
-    if (!seat || !branches) {
-      this.refused.add(turns);
-      return false;
-    }
+    if (!seat || !branches) return false;
     turns.isUntimed = true;
     turns.leaveBatch = (ended, reasoningTokens) => this.keep(seat, turns, ended, reasoningTokens);
     turns.dropAside();
@@ -151,7 +158,7 @@ export class BatchTurns implements StepsBeside {
       if (before) turns.count(before, seat.calls);
     }
     if (answer.finishReason !== null) return true;
-    if (this.isOutgrown(seat)) this.refused.add(turns); // the others may be too few without it
+    this.lengths.set(turns, inFlight.position + 1); // where it has outgrown its slot, the others may be too few
     const start = this.now();
     turn.comeBack();
     await back;
@@ -193,25 +200,25 @@ export class BatchTurns implements StepsBeside {
     return isPlain && asked.runAhead.asked === 'auto' && turn !== undefined;
   }
 
-  /** Running requests that could step together. */
-  private get candidates(): number {
+  /** Running requests that could step together in slots of so many positions. */
+  private candidates(room: number): number {
     const running = [...(this.session.batches?.running ?? [])];
-    return running.filter((turns) => this.isPlain(turns) && !this.refused.has(turns)).length;
+    const lengthOf = (turns: AnswerBeside) => this.lengths.get(turns) ?? turns.asked.prompt.length + 1;
+    return running.filter((turns) => this.isPlain(turns) && lengthOf(turns) + WORTH_TOKENS <= room).length;
   }
 
-  private hasRoom(position: number): boolean {
+  /** True where a batch, if there is one, has a slot left, with room for a conversation of so many tokens. */
+  private hasSeat(tokens: number): boolean {
     const { batching, taken } = this;
-    return !batching || (taken.size < batching.slots && position + 1 + WORTH_TOKENS <= batching.room);
+    return !batching || (taken.size < batching.slots && tokens + WORTH_TOKENS <= batching.room);
   }
 
   /** A seat for the request that has the turn, or null where it has to take turns as ever. */
   private async join(joining: Joining): Promise<Seat | null> {
     const { ids } = joining;
-    if (!(await this.open(ids)) || !this.hasRoom(ids.length)) {
-      this.closeUnused();
-      return null;
-    }
-    const batching = this.batching as Batching;
+    if (!this.batching) await this.open(ids);
+    const { batching } = this;
+    if (!batching || !this.hasSeat(ids.length)) return null;
     const slots = Array.from({ length: batching.slots }, (_, i) => i);
     const slot = slots.find((free) => [...this.taken].every((seat) => seat.slot !== free)) as number;
     const cached = ids.slice(0, -1);
@@ -255,12 +262,13 @@ export class BatchTurns implements StepsBeside {
   }
 
   /** The slots of a batch for a conversation of so many tokens, and the room of each. Null: no room for two. */
-  private plan(tokens: number): { slots: number; room: number } | null {
+  private plan(tokens: number): BatchShape | null {
     const { backend, branches } = this.session;
     if (!branches) return null;
     const most = backend.contextLength;
     for (let slots = this.turns.most; slots > 1; slots--) {
-      const fits = mostThatFit(most, (each) => slots * branches.bytesOf(each) <= SLOTS_SHARE * branches.free);
+      const bound = Math.min(most, Math.floor(this.mostPositions / slots));
+      const fits = mostThatFit(bound, (each) => slots * branches.bytesOf(each) <= SLOTS_SHARE * branches.free);
       // Sizes that come again find their shaders compiled.
       const room = fits < most && fits > ROOM_STEP ? fits - (fits % ROOM_STEP) : fits;
       if (room >= Math.min(most, tokens + (slots > 2 ? GOOD_ROOM : WORTH_TOKENS))) return { slots, room };
@@ -268,25 +276,27 @@ export class BatchTurns implements StepsBeside {
     return null;
   }
 
-  private async open(ids: Uint32Array<ArrayBuffer>): Promise<boolean> {
-    if (this.batching) return true;
+  /** Makes a batch with room for a conversation, or notes why there is none. */
+  private async open(ids: Uint32Array<ArrayBuffer>): Promise<void> {
     const { session } = this;
     const { backend, branches } = session;
     const plan = this.plan(ids.length);
-    if (!branches || !backend.batch || !plan) return false;
+    if (!branches || !backend.batch || !plan) return;
     branches.slotBytes = plan.slots * branches.bytesOf(plan.room);
     branches.evictFor(0);
+    const least = ids.length + WORTH_TOKENS;
+    const asked = { ...plan, ids, least, plain: this.isPlainFromNow };
     try {
-      const asked = { ...plan, ids, plain: this.isPlainFromNow };
       const make = async () => (await backend.batch?.(asked)) ?? null;
       this.batching = await withMemory(session, make);
-      this.cost = this.batching?.cost ?? null;
-    } catch {
-      // as where there is none: a batch that is wrong on this GPU, or without memory
+      const { slots, room, cost } = this.batching ?? { slots: 2, room: least - 1, cost: this.cost };
+      if (room < plan.room) this.mostPositions = slots * room;
+      this.cost = cost;
+    } catch (error) {
+      if (error instanceof GpuMemoryError) this.mostPositions = (plan.slots * plan.room) / 2;
+      else this.isRefused = true; // steps are wrong on this GPU
     }
-    this.isRefused = !this.batching;
-    if (this.isRefused) branches.slotBytes = 0;
-    return !this.isRefused;
+    if (!this.batching) branches.slotBytes = 0;
   }
 
   /** Steps until nobody is left, among the requests that take turns. */
@@ -311,7 +321,8 @@ export class BatchTurns implements StepsBeside {
   private async go(turn: Turn): Promise<void> {
     const { pause = new Pause() } = this.session;
     for (const seat of this.seats) if (seat.joining.stopped() || this.isOutgrown(seat)) this.dismiss(seat);
-    const rests = pause.isOn || turn.isOver || !this.isWorth;
+    const isWorth = this.isWorth(this.batching as Batching);
+    const rests = pause.isOn || turn.isOver || !isWorth;
     if (!rests) this.fill();
     const oldest = this.flights.shift();
     if (oldest) {
@@ -331,7 +342,7 @@ export class BatchTurns implements StepsBeside {
     } else if (pause.isOn) {
       await pause.over(() => [...this.seats].some(({ joining }) => joining.stopped()));
       this.runAhead.restart();
-    } else if (!this.isWorth) {
+    } else if (!isWorth) {
       for (const seat of this.seats) this.dismiss(seat);
       await this.change();
     } else if (![...this.seats].some((seat) => this.wants(seat))) {
@@ -343,9 +354,9 @@ export class BatchTurns implements StepsBeside {
    * True where requests step faster together than in turns: there are two at least, and a step of the batch takes less
    * time than a step of each, as far as that is known.
    */
-  private get isWorth(): boolean {
-    const { candidates } = this;
-    return candidates > Math.max(1, this.cost?.(candidates) ?? 0);
+  private isWorth({ slots, room }: BatchShape): boolean {
+    const together = Math.min(slots, this.candidates(room));
+    return together > Math.max(1, this.cost?.(together) ?? 0);
   }
 
   /** Resolves when a request has joined or left. */

@@ -47,6 +47,8 @@ let givesUpAfter: number;
 let cost: number;
 /** Most positions of a slot. */
 let mostRoom: number;
+/** Most positions of all slots for which there is memory. */
+let mostMemory: number;
 /** The fewest leading tokens that a slot can give. */
 let slotLeast: number;
 
@@ -56,6 +58,8 @@ beforeAll(async () => {
   const make = backend.batch.bind(backend);
   backend.batch = async (asked) => {
     plain.push(asked.plain);
+    if (asked.slots * asked.room > mostMemory) throw new GpuMemoryError('batch', 0, null, 'A test.');
+    if (asked.least > mostRoom) return null;
     const batching = (await make({ ...asked, room: Math.min(asked.room, mostRoom) })) as Batching;
     let members = 0;
     return {
@@ -83,6 +87,7 @@ function open(budget = 1e9, most = 8, batchCost = 1) {
   plain = [];
   givesUpAfter = Number.POSITIVE_INFINITY;
   mostRoom = Number.POSITIVE_INFINITY;
+  mostMemory = Number.POSITIVE_INFINITY;
   slotLeast = 0;
   turns = new Turns(20, () => ticks++);
   turns.most = most;
@@ -192,6 +197,42 @@ describe('answers at once', () => {
     expect(session.branches?.held.bytes).toBe(0);
   });
 
+  test('conversations too long for two slots take turns, and later ones step together', async () => {
+    open();
+    mostRoom = 64;
+    const long = [3, 5].map((first) => ({ ids: numbers(first, 50), options: { temperature: 0, maxTokens: 40 } }));
+    const short = [7, 9].map((first) => ({ ids: numbers(first, 9), options: { temperature: 0, maxTokens: 40 } }));
+    const expected = await alone([...long, ...short]);
+    const answers = [...(await Promise.all(long.map(run))), ...(await Promise.all(short.map(run)))];
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+    expect(steps).toContain(2);
+    const asks = plain.length;
+    await Promise.all(long.map(run));
+    expect(plain.length).toBe(asks);
+  });
+
+  test('where memory is refused, smaller slots are asked for', async () => {
+    open();
+    mostMemory = 200;
+    const asked = [3, 5].map((first) => ({ ids: numbers(first, 9), options: { temperature: 0, maxTokens: 50 } }));
+    const expected = await alone(asked);
+    const answers = await Promise.all(asked.map(run));
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+    expect(steps).toContain(2);
+  });
+
+  test('of a model that steps for one request at a time, no batch is asked for', async () => {
+    open();
+    const { prepareBatch } = backend;
+    backend.prepareBatch = () => Promise.resolve(false);
+    const asked = ASKED.slice(0, 2);
+    const expected = await alone(asked);
+    const answers = await Promise.all(asked.map(run));
+    backend.prepareBatch = prepareBatch;
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+    expect(plain).toEqual([]);
+  });
+
   test('where its readback is refused, a batch leaves no memory behind', async () => {
     open();
     await run(ASKED[0]);
@@ -201,7 +242,8 @@ describe('answers at once', () => {
       if (label.startsWith('readback.')) throw new GpuMemoryError(label, size, null, 'A test.');
       return createBuffer.call(gpu, label, size, usage);
     };
-    const made = backend.batch({ slots: 2, room: 64, ids: Uint32Array.from([...ASKED[0].ids, 1]), plain: false });
+    const ids = Uint32Array.from([...ASKED[0].ids, 1]);
+    const made = backend.batch({ slots: 2, room: 64, least: ids.length, ids, plain: false });
     await expect(made.finally(() => Object.assign(gpu, { createBuffer }))).rejects.toThrow(GpuMemoryError);
     expect(gpu.allocatedBytes).toBe(allocatedBytes);
   });
@@ -214,7 +256,7 @@ describe('answers at once', () => {
     Object.assign(gpu, { plannedBinding: bytes });
     const slots = async (length: number) => {
       const ids = Uint32Array.from(numbers(3, length));
-      const batching = await small.batch({ slots: 8, room: 512, ids, plain: false });
+      const batching = await small.batch({ slots: 8, room: 512, least: length, ids, plain: false });
       batching?.destroy();
       await gpu.settled();
       return batching && [batching.slots, batching.room];
