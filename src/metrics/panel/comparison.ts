@@ -5,7 +5,7 @@ import type { PanelWords } from '../../words/en/panel';
 import { panelWords } from '../../words/panel_words';
 import type { Pin, PinLetter } from '../chart/picture';
 import { newTokensOf, type RunData } from '../run/run_data';
-import { formatMs, formatRate } from '../shared/figure_format';
+import { formatMs, formatRate, formatRatio } from '../shared/figure_format';
 
 export interface Column {
   /** Null for the newest run when it is not pinned. */
@@ -117,9 +117,7 @@ function verdictOf({ isRate = false }: Measure, value: number | null, base: numb
 
 /** Text of a ratio, or '' if a value is unknown or the base is 0. */
 function ratioText(value: number | null, base: number | null): string {
-  if (value === null || !base) return '';
-  const ratio = value / base;
-  return `×${ratio.toFixed(ratio < 10 ? 2 : ratio < 100 ? 1 : 0)}`;
+  return value === null || !base ? '' : formatRatio(value / base);
 }
 
 /** The configuration of a run, for its line in the legend. */

@@ -2,7 +2,7 @@
 
 import type { RunMetrics } from '../../engine/engine';
 import { isOfTooFew } from '../../engine/tbt';
-import { formatMs, formatRate } from '../shared/figure_format';
+import { formatMs, formatRate, formatRatio } from '../shared/figure_format';
 import { compare, type Spread, spreadOf, type Verdict } from './spread';
 
 /** The figures of one run. Null where there was nothing to measure, or too little. */
@@ -46,7 +46,7 @@ export function figureRows(series: readonly (readonly Sample[])[]): FigureRow[] 
       spread,
       median: spread ? format(spread.median) : '–',
       range: spread && spread.n > 1 ? rangeText(format(spread.min), format(spread.max)) : '',
-      ratio: i > 0 && spread && base && base.median > 0 ? `×${(spread.median / base.median).toFixed(2)}` : '',
+      ratio: i > 0 && spread && base && base.median > 0 ? formatRatio(spread.median / base.median) : '',
       verdict: i === 0 || !spread ? null : compare(base, spread, isHigherBetter),
     }));
     return [{ key, cells }];

@@ -55,6 +55,11 @@ export function formatSpeed(gbps: number | null): string {
   return gbps === null ? NONE : `${fixed(gbps, gbps < 10 ? 2 : gbps < 100 ? 1 : 0, language())} GB/s`;
 }
 
+/** Text of how many times a base a value is. */
+export function formatRatio(ratio: number): string {
+  return `×${fixed(ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0, language())}`;
+}
+
 /** Text of a fraction of 1. */
 export function formatShare(share: number | null): string {
   return share === null ? NONE : formatPercent(share, language(), share < 0.1 ? 1 : 0);

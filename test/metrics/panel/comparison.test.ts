@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { summarizeGaps } from '../../../src/engine/tbt';
 import { columnName, columnsOf, comparisonRows } from '../../../src/metrics/panel/comparison';
 import type { RunData } from '../../../src/metrics/run/run_data';
+import { importTranslation } from '../../../src/words/import_translation';
+import { useLanguage } from '../../../src/words/language';
 
 let made = 0;
 
@@ -40,6 +42,18 @@ describe('rows', () => {
     expect(cellsOf(rows, 'ttft')?.[1]?.ratio).toBe('×1.00');
     const same = { value: '500 tok/s', ratio: '×1.00', verdict: 'same', note: '17 new', caveat: '' };
     expect(cellsOf(rows, 'prefill')?.[1]).toEqual(same);
+  });
+
+  test('a ratio is written in the language of the panel', async () => {
+    const ratioOf = () => {
+      const pins = [run([4, 4]), run([6, 6])].map((each) => ({ letter: null, run: each }));
+      return cellsOf(comparisonRows(pins), 'p50')?.[1]?.ratio;
+    };
+    expect(ratioOf()).toBe('×1.50');
+    await useLanguage('de', importTranslation);
+    const german = ratioOf();
+    await useLanguage('en', importTranslation);
+    expect(german).toBe('×1,50');
   });
 
   test('fewer milliseconds are better, and more tokens a second', () => {
