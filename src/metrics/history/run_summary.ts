@@ -39,9 +39,12 @@ export function summarize(run: RunData, size: number, pin: PinLetter | null): Ru
   return { id, name, startedAt, ...what, ...figures, size, pin };
 }
 
-/** True if both are lines of one run, under whatever id, name and letter. A document has whole milliseconds. */
+/**
+ * True if both are lines of one run, under whatever id, name and letter. A document has whole milliseconds, and its
+ * percentiles are taken again from its gaps: their last bits may differ.
+ */
 export function isSameRun(a: RunSummary, b: RunSummary): boolean {
-  const keys = ['tokens', 'gaps', 'p50', 'p99', 'tokensPerSecond'] as const;
+  const keys = ['tokens', 'gaps', 'model'] as const;
   return Math.trunc(a.startedAt) === Math.trunc(b.startedAt) && keys.every((key) => a[key] === b[key]);
 }
 
