@@ -47,7 +47,10 @@ export function objectNode(context: SchemaContext, schema: JsonObject, { path, d
   return text.object(parts);
 }
 
-/** The names that a property may have, as in a record over an enum. Null: any name. @param used must be among them */
+/**
+ * The names that properties may have, as in a record over an enum; null if they may have any.
+ * @param used the names of `properties`, which must be among them
+ */
 function listedNames({ propertyNames = true }: JsonObject, path: string, used: readonly string[]) {
   if (propertyNames === true) return null;
   if (!isJsonObject(propertyNames)) refuse(path, 'propertyNames');
