@@ -44,9 +44,15 @@ const ALLOWED: Record<string, readonly string[]> = {
 const DOORS: Record<string, readonly string[]> = {
   'api/openai': ['fetch'],
   'api/prompt_api': [],
+  'embed/beside': [],
+  'embed/elements': ['elements', 'elements_entry', 'metrics_for'],
+  'embed/fetch': ['hand_over', 'load_part', 'panel_script', 'parts_beside', 'shared_texts', 'translations'],
   'embed/frameworks': [],
   'embed/remember': ['kept', 'kept_conversation'],
   'embed/server': ['served_chat', 'server_part'],
+  'embed/session': ['embed_session', 'engine_pool', 'leavable'],
+  'embed/shared': ['attributes', 'misspelled', 'protect', 'removal', 'warnings_for'],
+  'embed/tag': [],
   'engine/backend': ['backend', 'cpu_backend', 'next_task', 'webgpu_backend'],
   'engine/load': ['load'],
   'engine/page': [
@@ -412,7 +418,7 @@ test('entries of the package alone pass on names of other files', () => {
     /^export\b[^;=(]*\bfrom\s*'/m.test(withoutComments(readFileSync(path.join(SRC, file), 'utf8')));
   expect(sources.filter(passes)).toEqual([
     'api/prompt_api/language_model.ts',
-    'embed/elements_entry.ts',
+    'embed/elements/elements_entry.ts',
     'embed/frameworks/preact.ts',
     'embed/frameworks/react.ts',
     'embed/frameworks/svelte.ts',

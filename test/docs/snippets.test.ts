@@ -11,7 +11,7 @@ import { FILES, read } from './markdown';
 /** Sources of the package's entries. */
 const ENTRIES = {
   vivace: 'src/engine/engine.ts',
-  'vivace/elements': 'src/embed/elements_entry.ts',
+  'vivace/elements': 'src/embed/elements/elements_entry.ts',
   'vivace/openai': 'src/api/openai/fetch.ts',
   'vivace/prompt-api': 'src/api/prompt_api/language_model.ts',
   'vivace/webllm': 'src/api/webllm.ts',

@@ -2,7 +2,7 @@
 // property of a name if the element has one, and the attribute otherwise.
 
 import type { LOAD_ATTRIBUTES, Value } from '../../engine/options';
-import type { VivaceChat } from '../elements_entry';
+import type { VivaceChat } from '../elements/elements_entry';
 
 type Settings = typeof LOAD_ATTRIBUTES;
 

@@ -2,10 +2,10 @@
 // `onvivace-event`; React 18 sets attributes alone, and its events need a ref and addEventListener.
 
 import type { DetailedHTMLProps, HTMLAttributes } from 'react';
-import type { ChatEvents, MetricsEvents, VivaceChat, VivaceMetrics } from '../elements_entry';
+import type { ChatEvents, MetricsEvents, VivaceChat, VivaceMetrics } from '../elements/elements_entry';
 import type { ChatMarkup, Listeners, MetricsMarkup } from './markup';
 
-export * from '../elements_entry';
+export * from '../elements/elements_entry';
 
 type Html<T> = DetailedHTMLProps<HTMLAttributes<T>, T>;
 

@@ -1,10 +1,10 @@
 // The entry `vivace/svelte`: defines the elements, and tells Svelte's markup of them.
 
 import type { HTMLAttributes } from 'svelte/elements';
-import type { ChatEvents, MetricsEvents, VivaceChat, VivaceMetrics } from '../elements_entry';
+import type { ChatEvents, MetricsEvents, VivaceChat, VivaceMetrics } from '../elements/elements_entry';
 import type { ChatMarkup, Listeners, MetricsMarkup } from './markup';
 
-export * from '../elements_entry';
+export * from '../elements/elements_entry';
 
 type Html<T extends EventTarget> = HTMLAttributes<T>;
 

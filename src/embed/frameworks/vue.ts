@@ -2,10 +2,10 @@
 // they are elements of the browser: `isCustomElement: (tag) => tag.startsWith('vivace-')`.
 
 import type { HTMLAttributes, PublicProps } from 'vue';
-import type { ChatEvents, MetricsEvents, VivaceChat, VivaceMetrics } from '../elements_entry';
+import type { ChatEvents, MetricsEvents, VivaceChat, VivaceMetrics } from '../elements/elements_entry';
 import type { ChatMarkup, MetricsMarkup } from './markup';
 
-export * from '../elements_entry';
+export * from '../elements/elements_entry';
 
 /** 'vivace-event' as the end of 'onVivaceEvent', which `@vivace-event` becomes. */
 type Camel<S extends string> = S extends `${infer Head}-${infer Tail}`

@@ -4,7 +4,7 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { VivaceHandle } from '../../../src/embed/embed';
+import type { VivaceHandle } from '../../../src/embed/tag/embed';
 import { createTokenizer } from '../../../src/text/any_tokenizer';
 import type { VivaceChat } from '../../../src/ui/chat/chat';
 import { modelFile } from '../../model/tiny_gguf';

@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { VivaceHandle } from '../../../src/embed/embed';
+import type { VivaceHandle } from '../../../src/embed/tag/embed';
 import { asking } from '../../ui/conversation/asking';
 import { asked, installScripted } from '../scripted_engine';
 import { ended, lastAnswer, screenshot, send, textOf } from '../site';

@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { VivaceHandle } from '../../../src/embed/embed';
+import type { VivaceHandle } from '../../../src/embed/tag/embed';
 import { type ModelServer, modelServer } from '../models/model_server';
 import { ended, lastAnswer, ready, screenshot, send, sendAndStop, textOf } from '../site';
 import { type Hosts, openHosts, visitHost } from './host_site';

@@ -2,7 +2,7 @@
 
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { VivaceHandle } from '../../../src/embed/embed';
+import type { VivaceHandle } from '../../../src/embed/tag/embed';
 import { begun, ended, ready, screenshot, send, sendAndStop } from '../site';
 import { type Hosts, openHosts, visitHost } from './host_site';
 

@@ -14,7 +14,7 @@ import { DIST } from './dist';
 /** The file of each entry in dist/lib, and its source. tsconfig.types.json names the same sources. */
 const ENTRIES: Readonly<Record<string, string>> = {
   vivace: 'engine/engine',
-  elements: 'embed/elements_entry',
+  elements: 'embed/elements/elements_entry',
   react: 'embed/frameworks/react',
   preact: 'embed/frameworks/preact',
   vue: 'embed/frameworks/vue',
@@ -24,7 +24,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   webllm: 'api/webllm',
   remote: 'remote/remote_engine',
   tabs: 'tabs/shared_engine',
-  embed: 'embed/embed',
+  embed: 'embed/tag/embed',
 };
 
 /** Sources that stay an import of another entry: a class that was declared twice would be two classes. */
@@ -32,7 +32,7 @@ const SHARED: Readonly<Record<string, string>> = {
   'engine/engine': 'vivace',
   'engine/protocol': 'vivace',
   errors: 'vivace',
-  'embed/elements_entry': 'elements',
+  'embed/elements/elements_entry': 'elements',
   'api/openai/fetch': 'openai',
 };
 

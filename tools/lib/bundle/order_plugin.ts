@@ -25,7 +25,7 @@ const WORKER = [
 ];
 
 const EMBED = [
-  '/src/embed/embed_session',
+  '/src/embed/session/embed_session',
   'streaming-markdown',
   '/src/ui/chat/chat_run',
   '/src/ui/markdown/markdown',
@@ -47,8 +47,8 @@ const ORDERS: Record<string, () => Promise<string[]>> = {
     return [...SHARED, ...shaders, ...WORKER];
   },
   '/src/engine/page/worker_source.ts': async () => SHARED,
-  '/src/embed/embed.ts': async () => EMBED,
-  '/src/embed/panel_entry.ts': async () => PANEL,
+  '/src/embed/tag/embed.ts': async () => EMBED,
+  '/src/embed/beside/panel_entry.ts': async () => PANEL,
 };
 
 type Context = Rolldown.PluginContext;

@@ -111,7 +111,7 @@ async function bundleWorker(): Promise<string> {
 
 /**
  * The worker with all parts as one script. A worker runs it. A page that may not read the file runs it too, and is
- * handed the code as text (src/embed/hand_over.ts).
+ * handed the code as text (src/embed/fetch/hand_over.ts).
  */
 export async function wholeScript(): Promise<string> {
   const handOver = `script.vivacePart='('+worker+')()'`;

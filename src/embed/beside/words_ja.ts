@@ -1,0 +1,9 @@
+// embed_ja.js: the texts of the script tag and its panel in Japanese. The tag's script adds this script on demand.
+
+import { chat } from '../../words/ja/chat';
+import { errors } from '../../words/ja/errors';
+import { panel } from '../../words/ja/panel';
+import { reasons } from '../../words/ja/reasons';
+import { offerTexts } from '../fetch/shared_texts';
+
+offerTexts('ja', { chat, errors, panel, reasons });

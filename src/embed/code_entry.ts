@@ -1,6 +1,0 @@
-// embed_code.js: colors of code for pages with the script tag, which adds this script when code appears.
-
-import { startColoring } from '../ui/markdown/code_modes';
-import { handOver } from './hand_over';
-
-handOver({ startColoring });

@@ -1,6 +1,0 @@
-// embed_constraint.js: the compiler of constraints for pages with the script tag, which adds this script for the first.
-
-import { compile } from '../engine/compiler';
-import { handOver } from './hand_over';
-
-handOver({ compile });

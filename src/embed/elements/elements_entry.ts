@@ -1,0 +1,25 @@
+// The package's second entry: defines the elements <vivace-chat model="..."> and <vivace-metrics for="...">.
+
+import { VivaceMetrics } from '../../metrics/panel/metrics_panel';
+import { VivaceChat } from '../../ui/chat/chat';
+import '../../ui/chat/chat_dialogs';
+import { importTranslation } from '../../words/import_translation';
+import { useLanguage } from '../../words/language';
+import '../../ui/markdown/parts_by_import';
+import { provideServerPart } from '../server/server_part';
+import { giveModels } from './elements';
+import { followChats } from './metrics_for';
+
+provideServerPart(async () => (await import('../server/served_chat')).part);
+
+/** The language that a chat asks for. The newest wins. */
+let wanted: string | null = null;
+giveModels(VivaceChat, (asked) => {
+  wanted = asked ?? wanted;
+  return useLanguage(wanted, importTranslation);
+});
+followChats(VivaceMetrics);
+
+export type { MetricsEvents } from '../../metrics/panel/metrics_events';
+export type { ChatEvents } from '../../ui/chat/chat_events';
+export { VivaceChat, VivaceMetrics };

@@ -1,0 +1,81 @@
+// <vivace-metrics for="id">: a panel that finds its chat by id. It listens for the chat's events at the root of their
+// common tree, so that panel and chat may be added in either order.
+
+import type { ReactiveController } from 'lit';
+import type { VivaceMetrics } from '../../metrics/panel/metrics_panel';
+import type { VivaceChat } from '../../ui/chat/chat';
+import { connectPanel } from '../../ui/chat/connect_panel';
+import { findMisspelled } from '../shared/misspelled';
+import { protect, showTheme } from '../shared/protect';
+
+class MetricsFor implements ReactiveController {
+  private connected = new AbortController();
+  /** The chat connected to the panel. `following` ends the connection. */
+  private followed: VivaceChat | null = null;
+  private following = new AbortController();
+
+  constructor(private readonly panel: VivaceMetrics) {
+    panel.addController(this);
+  }
+
+  hostConnected(): void {
+    const { panel, connected } = this;
+    this.warn();
+    if (!panel.hasAttribute('for')) return;
+    protect(panel, 'block');
+    const onEvent = ({ target }: Event) => {
+      if (target instanceof Element && target.id === panel.getAttribute('for')) this.follow();
+    };
+    // The capture phase sees events that do not bubble, and connects a new chat before it delivers the event to the
+    // panel.
+    const options = { capture: true, signal: connected.signal };
+    for (const name of ['vivace-engine', 'vivace-run']) panel.getRootNode().addEventListener(name, onEvent, options);
+    this.follow();
+  }
+
+  hostDisconnected(): void {
+    this.connected.abort();
+    this.connected = new AbortController();
+    this.part();
+  }
+
+  /** Warns of misspelled attributes. */
+  private warn(): void {
+    const { panel } = this;
+    const complaints: string[] = [];
+    const known = ['for', ...(panel.constructor as typeof VivaceMetrics).observedAttributes];
+    findMisspelled(panel.getAttributeNames(), known, '', complaints);
+    for (const complaint of complaints) console.warn(`Vivace: <vivace-metrics> ${complaint}`);
+  }
+
+  /** The chat with the id, or null while the tree holds none. */
+  private get chat(): VivaceChat | null {
+    const root = this.panel.getRootNode() as Document | ShadowRoot;
+    return root.querySelector<VivaceChat>(`vivace-chat#${CSS.escape(this.panel.getAttribute('for') ?? '')}`);
+  }
+
+  private follow(): void {
+    const { chat, panel } = this;
+    const theme = chat?.dataset.theme ?? 'auto';
+    showTheme(panel, theme);
+    panel.theme = theme;
+    if (!chat) panel.engine = null;
+    if (chat === this.followed) return;
+    this.part();
+    this.followed = chat;
+    if (chat) connectPanel(chat, panel, this.following.signal);
+  }
+
+  private part(): void {
+    this.following.abort();
+    this.following = new AbortController();
+    this.followed = null;
+  }
+}
+
+/** Makes every present and future panel of the page follow its `for` attribute. */
+export function followChats(panels: typeof VivaceMetrics): void {
+  if (customElements.get('vivace-metrics') !== panels) return; // an earlier copy of the script does this already
+  panels.addInitializer((panel) => new MetricsFor(panel as VivaceMetrics));
+  for (const panel of document.querySelectorAll('vivace-metrics')) new MetricsFor(panel);
+}

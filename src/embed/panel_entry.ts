@@ -1,8 +1,0 @@
-// embed_panel.js: <vivace-metrics> for pages with the script tag. The tag's script adds this script on demand.
-
-import { VivaceMetrics } from '../metrics/panel/metrics_panel';
-import { followChats } from './metrics_for';
-import { showLanguage } from './translations';
-
-followChats(VivaceMetrics);
-void showLanguage();

@@ -1,0 +1,173 @@
+// A chat's hold on its model: load, release, and the calls that wait.
+
+import { expect, test, vi } from 'vitest';
+import { provideServerPart, type ServedOptions, type ServerPart } from '../../../src/embed/server/server_part';
+import { EmbedSession } from '../../../src/embed/session/embed_session';
+import { EnginePool } from '../../../src/embed/session/engine_pool';
+import { type Engine, type EngineChatOptions, type EngineEvent, engineHere } from '../../../src/engine/engine';
+import { STANDARD_LOAD } from '../../../src/ui/settings/settings_fields';
+
+const MODEL = { model: 'm', sha256: undefined, load: STANDARD_LOAD, worker: undefined };
+const listener = { onState() {}, onEngine() {}, onWaiting() {}, place() {} };
+
+test('a question that comes as the chat goes off the page loads no model that nobody would let go of', async () => {
+  const load = vi.fn(() => new Promise<never>(() => {}));
+  const session = new EmbedSession(MODEL, new EnginePool(load), listener);
+  await session.close();
+  await expect(session.chat('Hello', '').next()).rejects.toThrow('taken off the page');
+  await expect(session.load()).rejects.toThrow('taken off the page');
+  expect(load).not.toHaveBeenCalled();
+});
+
+test('a model that was lost is loaded again for the next who wants it, once for all who do', async () => {
+  const engines: { lost: Error | null }[] = [];
+  const pool = new EnginePool(async () => {
+    const engine = { lost: null, async unload() {} };
+    engines.push(engine);
+    return engine as unknown as Engine;
+  });
+  const sessions = [0, 1].map(() => new EmbedSession(MODEL, pool, listener));
+  const load = () => Promise.all(sessions.map((session) => session.load()));
+  await load();
+  expect((await load()).map(({ lost }) => lost)).toEqual([null, null]);
+  expect(engines).toHaveLength(1);
+  engines[0].lost = new Error('no GPU');
+  expect((await load()).map(({ lost }) => lost)).toEqual([null, null]);
+  expect(engines).toHaveLength(2);
+});
+
+test('the hash of the tag is asked of its own model, whatever else is asked, and of no other', async () => {
+  const asked: unknown[] = [];
+  const pool = new EnginePool(async (model, { sha256, contextLength }) => {
+    asked.push([model, sha256, contextLength]);
+    return { lost: null, async unload() {} } as unknown as Engine;
+  });
+  const session = new EmbedSession({ ...MODEL, sha256: 'ab' }, pool, listener);
+  await session.load();
+  await session.load('m', { contextLength: 64 });
+  await session.load('other');
+  await session.close();
+  expect(asked).toEqual([
+    ['m', 'ab', undefined],
+    ['m', 'ab', 64],
+    ['other', undefined, undefined],
+  ]);
+});
+
+test('the settings of the tag hold for every model, unless code asks for others', async () => {
+  const asked: unknown[] = [];
+  const pool = new EnginePool(async (model, { quantize, contextLength, cache }) => {
+    asked.push([model, quantize, contextLength, cache]);
+    return { lost: null, async unload() {} } as unknown as Engine;
+  });
+  const load = { ...STANDARD_LOAD, quantize: 'q4', contextLength: 100 } as const;
+  const session = new EmbedSession({ ...MODEL, load }, pool, listener);
+  await session.load();
+  await session.load('other', { contextLength: 64, cache: false });
+  expect(session.settings).toEqual({ ...load, contextLength: 64 });
+  await session.close();
+  expect(asked).toEqual([
+    ['m', 'q4', 100, undefined],
+    ['other', 'q4', 64, false],
+  ]);
+});
+
+test('options of a chat reach the engine unchanged, and its events the caller', async () => {
+  const events: EngineEvent[] = [
+    { type: 'reasoning', text: 'Let me see.' },
+    { type: 'tool-call', index: 0, id: 'a', name: 'weather', arguments: '{}' },
+    { type: 'tool-call-error', index: 1, message: 'No JSON.', text: 'oops' },
+  ];
+  const asked: unknown[] = [];
+  const pool = new EnginePool(async () => {
+    const chat = async function* (messages: unknown, { signal: _, ...options }: EngineChatOptions) {
+      asked.push([messages, options]);
+      yield* events;
+    };
+    const countTokens = async () => 7;
+    return { info: { hasChatTemplate: true }, lost: null, chat, countTokens, async unload() {} } as unknown as Engine;
+  });
+  const session = new EmbedSession(MODEL, pool, listener);
+  const tools = [{ name: 'weather', parameters: { type: 'object' } }];
+  const options = { tools, toolChoice: 'required', thinking: 'off', templateArguments: { x: 1 }, n: 2 } as const;
+  const heard: EngineEvent[] = [];
+  for await (const event of session.chat('Hello', 'Be brief.', options)) heard.push(event);
+  expect(heard).toEqual(events);
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Hello' },
+  ];
+  expect(asked).toEqual([[messages, options]]);
+  expect(await engineHere(session.engine)?.countTokens('Hello')).toBe(7);
+  await session.close();
+});
+
+/** Brings the part for servers, which comes late. */
+let come = (_: ServerPart) => {};
+provideServerPart(
+  () =>
+    new Promise<ServerPart>((resolve) => {
+      come = resolve;
+    }),
+);
+const server = { server: 'https://example.org', model: null, rule: null, remembers: false };
+
+/** A server that does nothing by itself, and what it was told. */
+function scriptedServer() {
+  const connect = vi.fn(async () => {});
+  const serve = vi.fn((_: ServedOptions) => ({ isAlone: true, onLocal() {}, onLoad() {}, connect, close() {} }));
+  return { connect, serve };
+}
+
+const nextTask = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a chat that goes off the page while the part for its server comes asks no server', async () => {
+  const { connect, serve } = scriptedServer();
+  const session = new EmbedSession({ ...MODEL, server }, new EnginePool(), listener);
+  session.start();
+  await session.release();
+  come({ serve });
+  await nextTask();
+  expect(connect).not.toHaveBeenCalled();
+  session.start(); // it is back
+  come({ serve });
+  await nextTask();
+  expect(connect).toHaveBeenCalledTimes(1);
+  await session.close();
+});
+
+test('an answer of the server goes on where the server says so, and ends with the page’s own engine', async () => {
+  const { serve } = scriptedServer();
+  const onEngine = vi.fn();
+  const rule = 'remote-until-loaded';
+  const never = new EnginePool(() => new Promise<never>(() => {}));
+  const session = new EmbedSession({ ...MODEL, server: { ...server, rule } }, never, { ...listener, onEngine });
+  session.start();
+  come({ serve });
+  await nextTask();
+  const engine = {} as Engine;
+  for (const stops of [true, false]) serve.mock.lastCall?.[0].onEngine(engine, stops);
+  expect(onEngine.mock.calls.slice(1)).toEqual([
+    [engine, true],
+    [engine, false],
+  ]);
+  await session.close();
+});
+
+test('who waits for an answer hears that the visitor refused the server, and may ask again after a yes', async () => {
+  const { serve } = scriptedServer();
+  const session = new EmbedSession({ ...MODEL, server }, new EnginePool(), listener);
+  const waiting = session.chat('Hello', '').next();
+  come({ serve });
+  await nextTask();
+  const refusal = new Error('refused');
+  serve.mock.lastCall?.[0].onRefusal(refusal);
+  await expect(waiting).rejects.toBe(refusal);
+  await expect(session.load()).rejects.toBe(refusal);
+  serve.mock.lastCall?.[0].onRefusal(null); // asked again
+  const engine = {} as Engine;
+  const loading = session.load();
+  serve.mock.lastCall?.[0].onEngine(engine, true);
+  expect(await loading).toBe(engine);
+  await session.close();
+});
