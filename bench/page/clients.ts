@@ -4,7 +4,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { streamText } from 'ai';
 import OpenAI from 'openai';
-import type { Reader } from './sdk';
+import type { Reader } from './suites/sdk';
 
 /** An address that no server answers: a request that leaves the page fails. */
 const BASE_URL = 'http://vivace.invalid/v1';

@@ -2,19 +2,19 @@
 
 import { VivaceError } from '../../src/errors';
 import type { BenchProgress, BenchRequest, BenchResult, Refusal, Surroundings } from '../report';
-import { attentionSuite } from './attention';
-import { baselineSuite } from './baseline';
 import { type AskNeighbor, Bench } from './bench';
-import { decodeSuite } from './decode';
-import { kvSuite } from './kv';
-import { matricesSuite } from './matrices';
-import { prefillSuite } from './prefill';
-import { qualitySuite } from './quality';
-import { raceSuite } from './race';
-import { measureRoofline } from './roofline';
-import { sdkSuite } from './sdk';
-import { stepSuite } from './step';
-import { tuneSuite } from './tune';
+import { measureRoofline } from './measure/roofline';
+import { attentionSuite } from './suites/attention';
+import { baselineSuite } from './suites/baseline';
+import { decodeSuite } from './suites/decode';
+import { kvSuite } from './suites/kv';
+import { matricesSuite } from './suites/matrices';
+import { prefillSuite } from './suites/prefill';
+import { qualitySuite } from './suites/quality';
+import { raceSuite } from './suites/race';
+import { sdkSuite } from './suites/sdk';
+import { stepSuite } from './suites/step';
+import { tuneSuite } from './suites/tune';
 
 /** The browser's version is still missing. Errors are data: a clone of a class would lose its code. */
 export type Outcome = { report: BenchResult & Surroundings } | { failure: Refusal };

@@ -2,7 +2,7 @@
 // and matrix products by shape. Pure.
 
 import type { ProductResult, AttentionResult as TuneResult } from '../../src/tune/results';
-import type { ProductsTable } from '../page/tune';
+import type { ProductsTable } from '../page/suites/tune';
 import type { TuneTable } from '../report';
 import { figure, grid, parameterText } from './grid';
 

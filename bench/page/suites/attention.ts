@@ -1,15 +1,15 @@
 // `bench -- attention`: every sibling, prefill by prompt length and decode by cache length, at the head shapes of known
 // models.
 
-import type { AttentionShape } from '../../src/attention/attention';
-import { selectAttention } from '../../src/attention/select';
-import { VivaceError } from '../../src/errors';
-import type { AttentionFigures, AttentionRow, BenchRequest, BenchResult, Roofline, ShapeName } from '../report';
-import { headShape } from '../shapes';
-import type { Bench } from './bench';
-import { type MeasuredAttention, measureAttention } from './measure_attention';
-import { measureRoofline } from './roofline';
-import { coldPairs, kvBytes, openStation, type Station } from './station';
+import type { AttentionShape } from '../../../src/attention/attention';
+import { selectAttention } from '../../../src/attention/select';
+import { VivaceError } from '../../../src/errors';
+import type { AttentionFigures, AttentionRow, BenchRequest, BenchResult, Roofline, ShapeName } from '../../report';
+import { headShape } from '../../shapes';
+import type { Bench } from '../bench';
+import { type MeasuredAttention, measureAttention } from '../measure/measure_attention';
+import { measureRoofline } from '../measure/roofline';
+import { coldPairs, kvBytes, openStation, type Station } from '../measure/station';
 
 const PROMPTS = [128, 512, 2048, 8192];
 const CACHES = [128, 512, 2048, 8192, 32768];

@@ -1,12 +1,12 @@
 // One sibling on one station: compiled, checked against the textbook, timed, freed.
 
-import type { AttentionKernel, AttentionName } from '../../src/attention/attention';
-import { checkAttention } from '../../src/attention/check';
-import { createAttention } from '../../src/attention/create';
-import { VivaceError } from '../../src/errors';
-import { CommandList } from '../../src/gpu/kernel';
-import { timePass } from '../../src/gpu/time_pass';
-import type { Bench } from './bench';
+import type { AttentionKernel, AttentionName } from '../../../src/attention/attention';
+import { checkAttention } from '../../../src/attention/check';
+import { createAttention } from '../../../src/attention/create';
+import { VivaceError } from '../../../src/errors';
+import { CommandList } from '../../../src/gpu/kernel';
+import { timePass } from '../../../src/gpu/time_pass';
+import type { Bench } from '../bench';
 import type { Station } from './station';
 
 export interface MeasuredAttention {

@@ -1,14 +1,14 @@
 // `bench -- step`: whether fused steps are safe while another page keeps the GPU busy, and whether they say what plain
 // steps say.
 
-import { summarizeGaps } from '../../src/engine/tbt';
-import { CommandList } from '../../src/gpu/kernel';
-import type { FusedLayers } from '../../src/model/step/fused_step';
-import type { Agreement, BenchResult, Neighbor, ShapeName, StepRow, StepRun } from '../report';
-import type { Bench } from './bench';
-import { probeLaunches } from './probe_launch';
-import { greedy, openStepModel, type StepModel, triesOn } from './synthetic/step_model';
-import { refusalOf } from './synthetic/synthetic_session';
+import { summarizeGaps } from '../../../src/engine/tbt';
+import { CommandList } from '../../../src/gpu/kernel';
+import type { FusedLayers } from '../../../src/model/step/fused_step';
+import type { Agreement, BenchResult, Neighbor, ShapeName, StepRow, StepRun } from '../../report';
+import type { Bench } from '../bench';
+import { probeLaunches } from '../measure/probe_launch';
+import { greedy, openStepModel, type StepModel, triesOn } from '../synthetic/step_model';
+import { refusalOf } from '../synthetic/synthetic_session';
 
 /** Answers at most of one run: those of a file may end early. */
 const MOST_ANSWERS = 100;

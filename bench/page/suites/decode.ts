@@ -1,7 +1,7 @@
 // `bench -- decode`: the engine's own loop over weights that were made up, by run-ahead and by context.
 
-import type { GenerateOptions } from '../../src/engine/protocol';
-import { optionTexts } from '../option_texts';
+import type { GenerateOptions } from '../../../src/engine/protocol';
+import { optionTexts } from '../../option_texts';
 import type {
   BenchResult,
   DecodeFigures,
@@ -12,13 +12,13 @@ import type {
   Refusal,
   Roofline,
   ShapeName,
-} from '../report';
-import type { Bench } from './bench';
-import { profileKernels } from './profile_kernels';
-import { measureRoofline } from './roofline';
-import { LISTS } from './synthetic/made_up_words';
-import { seededPrompt } from './synthetic/seeded_tokenizer';
-import { stepBytes, syntheticConfig } from './synthetic/synthetic_config';
+} from '../../report';
+import type { Bench } from '../bench';
+import { profileKernels } from '../measure/profile_kernels';
+import { measureRoofline } from '../measure/roofline';
+import { LISTS } from '../synthetic/made_up_words';
+import { seededPrompt } from '../synthetic/seeded_tokenizer';
+import { stepBytes, syntheticConfig } from '../synthetic/synthetic_config';
 import {
   type Answer,
   answer,
@@ -27,7 +27,7 @@ import {
   type SyntheticModel,
   syntheticBytes,
   warmUp,
-} from './synthetic/synthetic_session';
+} from '../synthetic/synthetic_session';
 
 const SWEEP = { runAheads: [1, 2, 4, 8, 'auto'], contexts: [128, 1024, 4096, 16384, 32768] } as const;
 const QUICK_SWEEP = { runAheads: [1, 2, 'auto'], contexts: [16, 48] } as const;

@@ -1,26 +1,26 @@
 // `bench -- matrices`: products on subgroup matrices against the textbook, at the edges of their tiles; then their
 // times beside those of matmul_q8. No test has a GPU with such matrices: here the kernel is held to its oracle.
 
-import { halfToNumber } from '../../src/cpu/half';
-import { VivaceError } from '../../src/errors';
-import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../src/gpu/device';
-import { CommandList } from '../../src/gpu/kernel';
-import { timePass } from '../../src/gpu/time_pass';
+import { halfToNumber } from '../../../src/cpu/half';
+import { VivaceError } from '../../../src/errors';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../../src/gpu/device';
+import { CommandList } from '../../../src/gpu/kernel';
+import { timePass } from '../../../src/gpu/time_pass';
 import {
   createQuantizeActivations,
   type QuantizeActivations,
   wideBytes,
-} from '../../src/kernels/elementwise/quantize_activations';
-import { createQuantizeWide } from '../../src/kernels/elementwise/quantize_wide';
-import { STORE } from '../../src/kernels/linear/epilogues/store';
-import type { Linear, LinearShape } from '../../src/kernels/linear/linear';
-import { createMatmulMatrices, planMatrices, type RowGroups } from '../../src/kernels/linear/matmul_matrices';
-import { createMatmulQ8 } from '../../src/kernels/linear/matmul_q8';
-import { faultOfMatrices } from '../../src/model/matrices_check';
-import { randomArray } from '../../test/random';
-import type { BenchResult, MatricesRow } from '../report';
-import type { Bench } from './bench';
-import { matrixShapes, syntheticConfig } from './synthetic/synthetic_config';
+} from '../../../src/kernels/elementwise/quantize_activations';
+import { createQuantizeWide } from '../../../src/kernels/elementwise/quantize_wide';
+import { STORE } from '../../../src/kernels/linear/epilogues/store';
+import type { Linear, LinearShape } from '../../../src/kernels/linear/linear';
+import { createMatmulMatrices, planMatrices, type RowGroups } from '../../../src/kernels/linear/matmul_matrices';
+import { createMatmulQ8 } from '../../../src/kernels/linear/matmul_q8';
+import { faultOfMatrices } from '../../../src/model/matrices_check';
+import { randomArray } from '../../../test/random';
+import type { BenchResult, MatricesRow } from '../../report';
+import type { Bench } from '../bench';
+import { matrixShapes, syntheticConfig } from '../synthetic/synthetic_config';
 
 /** Rows, columns and tokens one below, at and one above what a tile, a subgroup or a turn has. */
 const EDGES = [

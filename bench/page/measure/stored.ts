@@ -1,11 +1,11 @@
 // A prompt that an engine has written to this browser's storage, and the next one reads: what `bench -- kv` says of it.
 
-import { StoredPrompts } from '../../src/engine/worker/stored_prompts';
-import { openPromptFiles } from '../../src/storage/prompts/prompt_files';
-import { ownerOf } from '../../src/storage/prompts/prompt_piece';
-import { PromptStore } from '../../src/storage/prompts/prompt_store';
-import type { StoredFigures } from '../report';
-import { type Answer, answer, type SyntheticModel } from './synthetic/synthetic_session';
+import { StoredPrompts } from '../../../src/engine/worker/stored_prompts';
+import { openPromptFiles } from '../../../src/storage/prompts/prompt_files';
+import { ownerOf } from '../../../src/storage/prompts/prompt_piece';
+import { PromptStore } from '../../../src/storage/prompts/prompt_store';
+import type { StoredFigures } from '../../report';
+import { type Answer, answer, type SyntheticModel } from '../synthetic/synthetic_session';
 
 /** The times of a prompt from storage, as after a reload. `prompt` is in the cache. */
 export async function measureStored(

@@ -1,8 +1,8 @@
 // The kinds of a step's dispatches, told by the labels of their kernels.
 
 import { expect, test } from 'vitest';
-import { byKind } from '../../../bench/page/profile_kernels';
-import type { Command } from '../../../src/gpu/kernel';
+import { byKind } from '../../../../bench/page/measure/profile_kernels';
+import type { Command } from '../../../../src/gpu/kernel';
 
 const command = (label: string) => ({ label }) as Command;
 const LAYER = [

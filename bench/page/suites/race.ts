@@ -1,14 +1,14 @@
 // `bench -- race`: what a load would measure on this GPU, signed bytes against f32, at the shapes of known models. A
 // person with another GPU runs it and sends what it prints.
 
-import { VivaceError } from '../../src/errors';
-import { decideArithmetic } from '../../src/tune/arithmetic_choice';
-import { race } from '../../src/tune/race';
-import { raceShape } from '../../src/tune/race_shape';
-import { shaderHash } from '../../src/tune/shader_hash';
-import type { BenchResult, RaceRow, ShapeName } from '../report';
-import type { Bench } from './bench';
-import { matrixShapes, syntheticConfig } from './synthetic/synthetic_config';
+import { VivaceError } from '../../../src/errors';
+import { decideArithmetic } from '../../../src/tune/arithmetic_choice';
+import { race } from '../../../src/tune/race';
+import { raceShape } from '../../../src/tune/race_shape';
+import { shaderHash } from '../../../src/tune/shader_hash';
+import type { BenchResult, RaceRow, ShapeName } from '../../report';
+import type { Bench } from '../bench';
+import { matrixShapes, syntheticConfig } from '../synthetic/synthetic_config';
 
 /** A GPU in software compiles for seconds, where a load would go on without a result. */
 const LIMIT_MS = 120_000;

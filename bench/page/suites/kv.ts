@@ -1,12 +1,12 @@
 // `bench -- kv`: two chats that take turns on one cache. What a parked chat takes, how long its copies take, and the
 // time to the first token of a chat that is new, that comes back, that never left, and that is there after a reload.
 
-import { Branches } from '../../src/engine/worker/branches';
-import type { BenchResult, KvFigures, KvRow, Refusal, ShapeName } from '../report';
-import { measureAtOnce, PROMPT } from './at_once';
-import type { Bench } from './bench';
-import { measureStored } from './stored';
-import { seededPrompt } from './synthetic/seeded_tokenizer';
+import { Branches } from '../../../src/engine/worker/branches';
+import type { BenchResult, KvFigures, KvRow, Refusal, ShapeName } from '../../report';
+import type { Bench } from '../bench';
+import { measureAtOnce, PROMPT } from '../measure/at_once';
+import { measureStored } from '../measure/stored';
+import { seededPrompt } from '../synthetic/seeded_tokenizer';
 import {
   type Answer,
   answer,
@@ -14,7 +14,7 @@ import {
   refusalOf,
   type SyntheticModel,
   warmUp,
-} from './synthetic/synthetic_session';
+} from '../synthetic/synthetic_session';
 
 const LENGTHS = [512, 1024, 4096];
 const QUICK_LENGTHS = [32];

@@ -1,24 +1,24 @@
 // `bench -- quality`: what quantized activations cost in words, on stories that the same weights tell in f32; and what
 // keys and values in signed bytes cost, on stories that they tell with f16.
 
-import type { AttentionName } from '../../src/attention/attention';
-import { InvalidRequestError } from '../../src/errors';
-import type { ActivationType, Arithmetic } from '../../src/model/arithmetic';
-import { readConfig } from '../../src/model/config/read';
-import { Llama, type LlamaOptions } from '../../src/model/llama';
-import { checkStep, type StepChoice } from '../../src/model/step/step_choice';
-import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
-import { openModel } from '../../src/storage/model_file';
-import { createTokenizer } from '../../src/text/any_tokenizer';
-import { createChatTemplate } from '../../src/text/template/chat_template';
-import { findChatTemplate } from '../../src/text/template/find_template';
-import { decideStep } from '../../src/tune/step';
-import { compareSpeakers, rereaderOf, type Speaker, type Story, speakerOf } from '../../test/engine/quality/quality';
-import { modelAsF32 } from '../../test/engine/quality/quality_tensors';
-import requests from '../../test/fixtures/storyteller/greedy.json';
-import type { BenchResult, QualityRow } from '../report';
-import type { Bench } from './bench';
+import type { AttentionName } from '../../../src/attention/attention';
+import { InvalidRequestError } from '../../../src/errors';
+import type { ActivationType, Arithmetic } from '../../../src/model/arithmetic';
+import { readConfig } from '../../../src/model/config/read';
+import { Llama, type LlamaOptions } from '../../../src/model/llama';
+import { checkStep, type StepChoice } from '../../../src/model/step/step_choice';
+import { resolveTensors } from '../../../src/model/tensors';
+import { allocateWeights, type QuantizedFormat } from '../../../src/model/weights';
+import { openModel } from '../../../src/storage/model_file';
+import { createTokenizer } from '../../../src/text/any_tokenizer';
+import { createChatTemplate } from '../../../src/text/template/chat_template';
+import { findChatTemplate } from '../../../src/text/template/find_template';
+import { decideStep } from '../../../src/tune/step';
+import { compareSpeakers, rereaderOf, type Speaker, type Story, speakerOf } from '../../../test/engine/quality/quality';
+import { modelAsF32 } from '../../../test/engine/quality/quality_tensors';
+import requests from '../../../test/fixtures/storyteller/greedy.json';
+import type { BenchResult, QualityRow } from '../../report';
+import type { Bench } from '../bench';
 
 const FORMATS: readonly QuantizedFormat[] = ['q8', 'q4'];
 const QUICK_STORIES = 2;

@@ -1,7 +1,7 @@
 // What this adapter can do at most, measured by two kernels that do nothing else.
 
-import type { Roofline, RooflinePoint } from '../report';
-import type { Bench } from './bench';
+import type { Roofline, RooflinePoint } from '../../report';
+import type { Bench } from '../bench';
 import { fma } from './fma';
 import { readMemory } from './read_memory';
 

@@ -1,7 +1,7 @@
 // The comparisons of `bench -- step`.
 
 import { expect, test } from 'vitest';
-import { addText, relativeDistance } from '../../../bench/page/step';
+import { addText, relativeDistance } from '../../../../bench/page/suites/step';
 
 test('texts agree token for token, or differ first at some token, of which one may have none', () => {
   const agreement = { texts: 0, agreed: 0, firsts: [], giveUps: 0 };

@@ -1,10 +1,10 @@
 // The f32 roofline of a GPU: chains of fused multiply-adds in registers.
 
-import wgsl from '../../shaders/bench/fma.wgsl?raw';
-import { GPU_STORAGE, type Gpu } from '../../src/gpu/device';
-import { createKernel } from '../../src/gpu/kernel';
-import { timePass } from '../../src/gpu/time_pass';
-import type { RooflinePoint } from '../report';
+import wgsl from '../../../shaders/bench/fma.wgsl?raw';
+import { GPU_STORAGE, type Gpu } from '../../../src/gpu/device';
+import { createKernel } from '../../../src/gpu/kernel';
+import { timePass } from '../../../src/gpu/time_pass';
+import type { RooflinePoint } from '../../report';
 
 /** A value that no chain reaches: the factor and the term below keep every float at 2 and under. */
 const SENTINEL = { f32: 123456 };

@@ -1,10 +1,10 @@
 // The memory roofline of a GPU: reads of one large buffer.
 
-import { GpuMemoryError } from '../../src/errors';
-import { GPU_STORAGE, type Gpu } from '../../src/gpu/device';
-import { READ_OUT_BYTES, READ_SPAN_BYTES, readSpeed } from '../../src/tune/read_memory';
-import type { RooflinePoint } from '../report';
-import { randomBuffers } from './synthetic/random_buffers';
+import { GpuMemoryError } from '../../../src/errors';
+import { GPU_STORAGE, type Gpu } from '../../../src/gpu/device';
+import { READ_OUT_BYTES, READ_SPAN_BYTES, readSpeed } from '../../../src/tune/read_memory';
+import type { RooflinePoint } from '../../report';
+import { randomBuffers } from '../synthetic/random_buffers';
 
 const MAX_BYTES = 2 ** 31;
 const QUICK_BYTES = 2 ** 22;

@@ -1,15 +1,15 @@
 // `bench -- baseline`: attention through the CPU against attention on the GPU, in an answer of the chat model and
 // alone.
 
-import { selectAttention } from '../../src/attention/select';
-import type { Engine as EngineClass } from '../../src/engine/engine';
-import { VivaceError } from '../../src/errors';
-import type { BaselineAlone, BaselineChat, BaselineRow, BenchResult, ShapeName } from '../report';
-import { headShape } from '../shapes';
-import type { Bench } from './bench';
-import { measureAttention } from './measure_attention';
-import { measureRoofline } from './roofline';
-import { coldPairs, openStation } from './station';
+import { selectAttention } from '../../../src/attention/select';
+import type { Engine as EngineClass } from '../../../src/engine/engine';
+import { VivaceError } from '../../../src/errors';
+import type { BaselineAlone, BaselineChat, BaselineRow, BenchResult, ShapeName } from '../../report';
+import { headShape } from '../../shapes';
+import type { Bench } from '../bench';
+import { measureAttention } from '../measure/measure_attention';
+import { measureRoofline } from '../measure/roofline';
+import { coldPairs, openStation } from '../measure/station';
 
 /** The engine as people load it, its worker inside. */
 const ENGINE = '/lib/vivace.js';

@@ -1,11 +1,11 @@
 // `bench -- sdk`: what the clients of OpenAI's interface cost the page's main thread. The same answer of a real engine
 // is read as events, through the interface's `fetch`, and by each client.
 
-import type { createFetch as createFetchFunction } from '../../src/api/openai/fetch';
-import type { Engine as EngineClass } from '../../src/engine/engine';
-import type { BenchResult, SdkAnswer, SdkRow } from '../report';
-import type { Bench } from './bench';
-import type * as Clients from './clients';
+import type { createFetch as createFetchFunction } from '../../../src/api/openai/fetch';
+import type { Engine as EngineClass } from '../../../src/engine/engine';
+import type { BenchResult, SdkAnswer, SdkRow } from '../../report';
+import type { Bench } from '../bench';
+import type * as Clients from '../clients';
 
 /** The bundles as people load them, and that of the clients. */
 const ENGINE = '/lib/vivace.js';

@@ -1,20 +1,20 @@
 // `bench -- tune`: the engine's tuner at the shapes of known models: attention on the caches of all layers, matrix
 // products on synthetic weights.
 
-import type { AttentionShape } from '../../src/attention/attention';
-import { VivaceError } from '../../src/errors';
-import { Llama } from '../../src/model/llama';
-import { tuneAttention } from '../../src/tune/attention';
-import { namedProducts, tuneProducts } from '../../src/tune/products';
-import type { AttentionResult, ProductResult } from '../../src/tune/results';
-import type { BenchResult, ShapeName, TuneTable } from '../report';
-import { headShape, MODELS } from '../shapes';
-import { parameterText } from '../terminal/grid';
-import type { Bench } from './bench';
-import { measureRoofline } from './roofline';
-import { kvBytes, openStation } from './station';
-import { checkFits, syntheticConfig } from './synthetic/synthetic_config';
-import { syntheticWeights } from './synthetic/synthetic_weights';
+import type { AttentionShape } from '../../../src/attention/attention';
+import { VivaceError } from '../../../src/errors';
+import { Llama } from '../../../src/model/llama';
+import { tuneAttention } from '../../../src/tune/attention';
+import { namedProducts, tuneProducts } from '../../../src/tune/products';
+import type { AttentionResult, ProductResult } from '../../../src/tune/results';
+import type { BenchResult, ShapeName, TuneTable } from '../../report';
+import { headShape, MODELS } from '../../shapes';
+import { parameterText } from '../../terminal/grid';
+import type { Bench } from '../bench';
+import { measureRoofline } from '../measure/roofline';
+import { kvBytes, openStation } from '../measure/station';
+import { checkFits, syntheticConfig } from '../synthetic/synthetic_config';
+import { syntheticWeights } from '../synthetic/synthetic_weights';
 
 /** A prefill as long as the engine's longest pass. */
 const SIZE = { maxTokens: 512, contextLength: 32768 };

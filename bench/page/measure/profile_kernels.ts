@@ -1,12 +1,12 @@
 // Where the time of a decode step or of a prompt goes: each kind of dispatch alone, all layers of it, many times in one
 // pass. It changes the schedule, so its figures never mix with those of the loop.
 
-import type { Command, CommandList } from '../../src/gpu/kernel';
-import { timePass } from '../../src/gpu/time_pass';
-import type { KernelRow, KernelTable, ShapeName } from '../report';
-import type { Bench } from './bench';
-import { productOperations, stepBytes } from './synthetic/synthetic_config';
-import type { SyntheticModel } from './synthetic/synthetic_session';
+import type { Command, CommandList } from '../../../src/gpu/kernel';
+import { timePass } from '../../../src/gpu/time_pass';
+import type { KernelRow, KernelTable, ShapeName } from '../../report';
+import type { Bench } from '../bench';
+import { productOperations, stepBytes } from '../synthetic/synthetic_config';
+import type { SyntheticModel } from '../synthetic/synthetic_session';
 
 const TIMING = { minMs: 10, rounds: 5, warmMs: 800, budgetMs: 1200 };
 const QUICK = { minMs: 1, rounds: 1, budgetMs: 100 };

@@ -1,10 +1,10 @@
 // The buffers that all siblings are measured on at one length: q, out, and enough K and V that no cache of the GPU
 // holds them.
 
-import type { AttentionShape } from '../../src/attention/attention';
-import { kvLayerBytes } from '../../src/attention/kv_layout';
-import type { Gpu } from '../../src/gpu/device';
-import { randomBuffers } from './synthetic/random_buffers';
+import type { AttentionShape } from '../../../src/attention/attention';
+import { kvLayerBytes } from '../../../src/attention/kv_layout';
+import type { Gpu } from '../../../src/gpu/device';
+import { randomBuffers } from '../synthetic/random_buffers';
 
 export interface Station {
   shape: AttentionShape;

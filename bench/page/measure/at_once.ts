@@ -1,13 +1,13 @@
 // Requests at once: tokens a second of all of them together, each with a prompt and a text of its own.
 
-import type { EngineEvent } from '../../src/engine/protocol';
-import { Batches } from '../../src/engine/worker/batches';
-import { Branches } from '../../src/engine/worker/branches';
-import { generate } from '../../src/engine/worker/generate';
-import { Turns } from '../../src/engine/worker/turns';
-import type { AtOnce } from '../report';
-import { seededPrompt } from './synthetic/seeded_tokenizer';
-import type { SyntheticModel } from './synthetic/synthetic_session';
+import type { EngineEvent } from '../../../src/engine/protocol';
+import { Batches } from '../../../src/engine/worker/batches';
+import { Branches } from '../../../src/engine/worker/branches';
+import { generate } from '../../../src/engine/worker/generate';
+import { Turns } from '../../../src/engine/worker/turns';
+import type { AtOnce } from '../../report';
+import { seededPrompt } from '../synthetic/seeded_tokenizer';
+import type { SyntheticModel } from '../synthetic/synthetic_session';
 
 const REQUESTS = [1, 2, 4, 8];
 /** Prompt tokens of each request. */

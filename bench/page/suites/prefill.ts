@@ -1,15 +1,15 @@
 // `bench -- prefill`: prompts of several lengths through the engine's own loop, and the passes they take by the GPU's
 // clock.
 
-import type { CommandList } from '../../src/gpu/kernel';
-import { timePass } from '../../src/gpu/time_pass';
-import { PREFILL_CHUNK } from '../../src/model/buffers';
-import type { BenchResult, KernelTable, PrefillFigures, PrefillRow, Refusal, Roofline, ShapeName } from '../report';
-import type { Bench } from './bench';
-import { profileKernels } from './profile_kernels';
-import { measureRoofline } from './roofline';
-import { seededPrompt } from './synthetic/seeded_tokenizer';
-import { prefillOperations } from './synthetic/synthetic_config';
+import type { CommandList } from '../../../src/gpu/kernel';
+import { timePass } from '../../../src/gpu/time_pass';
+import { PREFILL_CHUNK } from '../../../src/model/buffers';
+import type { BenchResult, KernelTable, PrefillFigures, PrefillRow, Refusal, Roofline, ShapeName } from '../../report';
+import type { Bench } from '../bench';
+import { profileKernels } from '../measure/profile_kernels';
+import { measureRoofline } from '../measure/roofline';
+import { seededPrompt } from '../synthetic/seeded_tokenizer';
+import { prefillOperations } from '../synthetic/synthetic_config';
 import {
   type Answer,
   answer,
@@ -18,7 +18,7 @@ import {
   type SyntheticModel,
   syntheticBytes,
   warmUp,
-} from './synthetic/synthetic_session';
+} from '../synthetic/synthetic_session';
 
 const LENGTHS = [128, 512, 2048];
 const QUICK_LENGTHS = [32];

@@ -1,8 +1,8 @@
 // What this GPU does with workgroups that wait for one another: how many run at once, and how long a hand-over takes.
 
-import type { Gpu } from '../../src/gpu/device';
-import { Residency } from '../../src/kernels/step/residency';
-import type { LaunchProbe } from '../report';
+import type { Gpu } from '../../../src/gpu/device';
+import { Residency } from '../../../src/kernels/step/residency';
+import type { LaunchProbe } from '../../report';
 
 /** Threads of a workgroup, and its bytes of workgroup memory. */
 const SIZES = [
