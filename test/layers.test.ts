@@ -44,6 +44,9 @@ const ALLOWED: Record<string, readonly string[]> = {
 const DOORS: Record<string, readonly string[]> = {
   'api/openai': ['fetch'],
   'api/prompt_api': [],
+  'attention/baselines': ['baseline_plans', 'baselines'],
+  'attention/decode': ['fused_decode', 'merged_q8', 'split_kv_decode'],
+  'attention/prefill': ['flash_prefill', 'flash_prefill_q8', 'flash_prefill_q8_plan'],
   'embed/beside': [],
   'embed/elements': ['elements', 'elements_entry', 'metrics_for'],
   'embed/fetch': ['hand_over', 'load_part', 'panel_script', 'parts_beside', 'shared_texts', 'translations'],

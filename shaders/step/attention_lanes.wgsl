@@ -1,4 +1,4 @@
-// Attention of one split of the keys for the query heads of one KV head, by lanes of subgroups (attention/lib/lanes):
+// Attention of one split of the keys for the query heads of one KV head, by lanes of subgroups (attention/lanes/lanes):
 // for long caches, since no barrier stands between tiles. Keys and values are floats or halves.
 // Constants: those of lanes; LAYER_OCTS.
 // Libraries: heads, fresh_pairs, columns, lanes, lane_keys_pairs, kv_scales_none.

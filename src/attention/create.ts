@@ -3,9 +3,9 @@
 import type { Gpu } from '../gpu/device';
 import { arrived } from '../shared/part';
 import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
-import { createFlashPrefill } from './flash_prefill';
-import { createFusedDecode } from './fused_decode';
-import { createSplitKvDecode } from './split_kv_decode';
+import { createFusedDecode } from './decode/fused_decode';
+import { createSplitKvDecode } from './decode/split_kv_decode';
+import { createFlashPrefill } from './prefill/flash_prefill';
 
 /** Compiles the sibling of that name. Parameters left out take their defaults. */
 export async function createAttention(
@@ -18,13 +18,13 @@ export async function createAttention(
     case 'cpu':
     case 'chunked':
     case 'eager': {
-      const { createBaseline } = await arrived(import('./baselines'));
+      const { createBaseline } = await arrived(import('./baselines/baselines'));
       return createBaseline(gpu, name, shape, parameters);
     }
     case 'flash_prefill':
       return createFlashPrefill(gpu, shape, parameters);
     case 'flash_prefill_q8': {
-      const { createFlashPrefillQ8 } = await arrived(import('./flash_prefill_q8'));
+      const { createFlashPrefillQ8 } = await arrived(import('./prefill/flash_prefill_q8'));
       return createFlashPrefillQ8(gpu, shape, parameters);
     }
     case 'fused_decode':

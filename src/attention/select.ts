@@ -3,12 +3,12 @@
 import { AttentionUnavailable } from '../errors';
 import { quoted, type Reason, why } from '../shared/why';
 import type { AttentionLimits, AttentionName, AttentionPlan, AttentionShape } from './attention';
-import { planChunked, planCpu, planEager } from './baseline_plans';
-import { planFlashPrefill } from './flash_prefill';
-import { planFlashPrefillQ8 } from './flash_prefill_q8_plan';
-import { planFusedDecode } from './fused_decode';
+import { planChunked, planCpu, planEager } from './baselines/baseline_plans';
+import { planFusedDecode } from './decode/fused_decode';
+import { planSplitKvDecode, untunedSplits } from './decode/split_kv_decode';
+import { planFlashPrefill } from './prefill/flash_prefill';
+import { planFlashPrefillQ8 } from './prefill/flash_prefill_q8_plan';
 import type { AttentionProfile, TunedAttention } from './profile';
-import { planSplitKvDecode, untunedSplits } from './split_kv_decode';
 
 export interface AttentionRequest {
   nTokens: number;

@@ -1,12 +1,12 @@
 // The shader pieces and constants that all siblings share: cache type, online softmax, softcap, window.
 
-import kvF16 from '../../shaders/attention/lib/kv_f16.wgsl?raw';
-import kvF32 from '../../shaders/attention/lib/kv_f32.wgsl?raw';
-import noScales from '../../shaders/attention/lib/kv_scales_none.wgsl?raw';
-import onlineSoftmax from '../../shaders/attention/lib/online_softmax.wgsl?raw';
-import softcapWgsl from '../../shaders/attention/lib/softcap.wgsl?raw';
-import windowed from '../../shaders/attention/lib/window.wgsl?raw';
-import unwindowed from '../../shaders/attention/lib/window_none.wgsl?raw';
+import kvF16 from '../../shaders/attention/kv/kv_f16.wgsl?raw';
+import kvF32 from '../../shaders/attention/kv/kv_f32.wgsl?raw';
+import noScales from '../../shaders/attention/kv/kv_scales_none.wgsl?raw';
+import onlineSoftmax from '../../shaders/attention/online_softmax.wgsl?raw';
+import softcapWgsl from '../../shaders/attention/softcap.wgsl?raw';
+import windowed from '../../shaders/attention/window.wgsl?raw';
+import unwindowed from '../../shaders/attention/window_none.wgsl?raw';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import type { BindingKind, Constant, KernelSource } from '../gpu/kernel';
 import { arrived } from '../shared/part';

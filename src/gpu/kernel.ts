@@ -14,7 +14,7 @@ export type BindingKind = 'read' | 'write' | 'uniform';
 export type Constant = number | boolean | { f32: number };
 
 export interface KernelSource {
-  /** Folder and stem, as in `attention/fused_decode`. */
+  /** Room and stem, as in `attention/fused_decode`. */
   label: string;
   /** Libraries first, the kernel last. */
   wgsl: readonly string[];

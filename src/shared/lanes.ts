@@ -1,5 +1,5 @@
-// How the lanes of a subgroup share keys and values in attention (shaders/attention/lib/lanes.wgsl): arithmetic on the
-// shape of a head.
+// How the lanes of a subgroup share keys and values in attention: arithmetic on the shape of a head. The kernels are
+// those of shaders/attention/lanes.
 
 interface Lanes {
   /** Lanes of the smallest subgroup. */

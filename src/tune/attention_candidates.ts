@@ -1,10 +1,10 @@
 // The candidates of attention, in the order of trying. Pure: asks no GPU.
 
 import type { AttentionLimits, AttentionName, AttentionPlan, AttentionShape } from '../attention/attention';
-import { planFlashPrefill } from '../attention/flash_prefill';
-import { planFusedDecode } from '../attention/fused_decode';
+import { planFusedDecode } from '../attention/decode/fused_decode';
+import { planSplitKvDecode } from '../attention/decode/split_kv_decode';
+import { planFlashPrefill } from '../attention/prefill/flash_prefill';
 import { selectAttention } from '../attention/select';
-import { planSplitKvDecode } from '../attention/split_kv_decode';
 import { AttentionUnavailable } from '../errors';
 import { fastestFirst, type Tried } from './tuner';
 

@@ -1,7 +1,7 @@
 // The state of a softmax over any split of its scores is the state over all of them.
 
 import { expect, test } from 'vitest';
-import onlineSoftmax from '../../shaders/attention/lib/online_softmax.wgsl?raw';
+import onlineSoftmax from '../../shaders/attention/online_softmax.wgsl?raw';
 import { CommandList, createKernel } from '../../src/gpu/kernel';
 import { hardwareGpu } from '../gpu/test_device';
 

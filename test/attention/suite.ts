@@ -9,6 +9,7 @@ import { roundedToBytes } from '../../src/cpu/quantize_activations';
 import { AttentionUnavailable } from '../../src/errors';
 import type { CapabilityName } from '../../src/gpu/limits';
 import { hardwareGpu, PATHS, pathName } from '../gpu/test_device';
+import { bothWaysCases, eitherCases, scored, scoredCases } from './baselines/scored_cases';
 import { modelBuffers } from './buffers';
 import {
   type AttentionCase,
@@ -25,7 +26,6 @@ import {
 } from './cases';
 import { attentionRef } from './oracle';
 import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from './run';
-import { bothWaysCases, eitherCases, scored, scoredCases } from './scored_cases';
 
 /**
  * Largest difference of an output from the f64 textbook, as a share of the largest |v|, which bounds every output. The

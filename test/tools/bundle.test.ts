@@ -65,8 +65,8 @@ function placeOf(text: string): number {
 }
 
 test('shaders travel once, shortened, side by side', async () => {
-  const first = await shader('attention/flash_prefill.wgsl');
-  const last = await shader('linear/matvec.wgsl');
+  const first = await shader('linear/matvec.wgsl');
+  const last = await shader('attention/decode/decode_tiles.wgsl');
   const between = placeOf(last) - placeOf(first);
   expect(between).toBeGreaterThan(0);
   expect(between).toBeLessThan(64_000); // all shaders together, a sixth of the core
@@ -76,7 +76,7 @@ test('the core has no shader of a part, which holds it', async () => {
   const files = built('.js').filter((file) => file.startsWith('lib/vivace_worker_part_'));
   const parts = files.map((file) => readFileSync(path.join(DIST, file), 'utf8'));
   for (const file of [
-    'attention/lib/lanes.wgsl',
+    'attention/lanes/lanes.wgsl',
     'linear/epilogues/put_rows_q8.wgsl',
     'linear/weights/q4_placed.wgsl',
     'linear/x/x_staged.wgsl',

@@ -53,7 +53,7 @@ test('flags choose the pieces, each under the name of its file', async () => {
   expect(code).toBe(0);
   const marks = out.split('\n').filter((line) => line.startsWith('// --- '));
   expect(marks).toContain('// --- shaders/linear/weights/q4.wgsl');
-  expect(marks).toContain('// --- shaders/attention/lib/kv_f32.wgsl');
+  expect(marks).toContain('// --- shaders/attention/kv/kv_f32.wgsl');
   expect(marks).toContain('// --- shaders/linear/row_sums_plain.wgsl');
   expect(marks.at(-1)).toBe('// --- shaders/linear/epilogues/qkv.wgsl');
 });

@@ -1,7 +1,7 @@
 // The linear of one token: the pieces of its shader by weight format and input.
 
-import mergeParts from '../../../shaders/attention/lib/merge_parts.wgsl?raw';
-import onlineSoftmax from '../../../shaders/attention/lib/online_softmax.wgsl?raw';
+import mergeParts from '../../../shaders/attention/decode/merge_parts.wgsl?raw';
+import onlineSoftmax from '../../../shaders/attention/online_softmax.wgsl?raw';
 import emitPairs from '../../../shaders/linear/emit_pairs.wgsl?raw';
 import matvec from '../../../shaders/linear/matvec.wgsl?raw';
 import rowSumsPlain from '../../../shaders/linear/row_sums_plain.wgsl?raw';

@@ -1,8 +1,8 @@
 // The shader pieces of a matvec in f32 that stage x, merge it from parts of attention, or place weights in the mantissa
 // (see MatvecParameters): a part that comes with the first product of such a plan.
 
-import mergeParts from '../../../shaders/attention/lib/merge_parts.wgsl?raw';
-import onlineSoftmax from '../../../shaders/attention/lib/online_softmax.wgsl?raw';
+import mergeParts from '../../../shaders/attention/decode/merge_parts.wgsl?raw';
+import onlineSoftmax from '../../../shaders/attention/online_softmax.wgsl?raw';
 import q4Placed from '../../../shaders/linear/weights/q4_placed.wgsl?raw';
 import q8Placed from '../../../shaders/linear/weights/q8_placed.wgsl?raw';
 import inOrder from '../../../shaders/linear/x/in_order.wgsl?raw';

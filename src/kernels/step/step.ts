@@ -1,14 +1,14 @@
 // The fused step: compiles shaders/step/step.wgsl for a model, binds a range of its layers, and records the dispatch.
 
-import columns from '../../../shaders/attention/lib/columns.wgsl?raw';
-import kvF16 from '../../../shaders/attention/lib/kv_f16.wgsl?raw';
-import kvF32 from '../../../shaders/attention/lib/kv_f32.wgsl?raw';
-import kvQ8 from '../../../shaders/attention/lib/kv_q8.wgsl?raw';
-import noScales from '../../../shaders/attention/lib/kv_scales_none.wgsl?raw';
-import octScales from '../../../shaders/attention/lib/kv_scales_octs.wgsl?raw';
-import laneKeysPairs from '../../../shaders/attention/lib/lane_keys_pairs.wgsl?raw';
-import lanesWgsl from '../../../shaders/attention/lib/lanes.wgsl?raw';
-import onlineSoftmax from '../../../shaders/attention/lib/online_softmax.wgsl?raw';
+import columns from '../../../shaders/attention/decode/columns.wgsl?raw';
+import kvF16 from '../../../shaders/attention/kv/kv_f16.wgsl?raw';
+import kvF32 from '../../../shaders/attention/kv/kv_f32.wgsl?raw';
+import kvQ8 from '../../../shaders/attention/kv/kv_q8.wgsl?raw';
+import noScales from '../../../shaders/attention/kv/kv_scales_none.wgsl?raw';
+import octScales from '../../../shaders/attention/kv/kv_scales_octs.wgsl?raw';
+import laneKeysPairs from '../../../shaders/attention/lanes/lane_keys_pairs.wgsl?raw';
+import lanesWgsl from '../../../shaders/attention/lanes/lanes.wgsl?raw';
+import onlineSoftmax from '../../../shaders/attention/online_softmax.wgsl?raw';
 import activationWgsl from '../../../shaders/linear/epilogues/activation.wgsl?raw';
 import attentionLanes from '../../../shaders/step/attention_lanes.wgsl?raw';
 import attentionTiles from '../../../shaders/step/attention_tiles.wgsl?raw';
@@ -166,7 +166,7 @@ function constantsOf(shape: StepShape, plan: StepPlan, subgroup: number): Readon
     N_KV_HEADS: shape.nKvHeads,
     GROUP: shape.nHeads / shape.nKvHeads,
     DIM: shape.headDim,
-    HEAD_DIM: shape.headDim, // the name in attention/lib
+    HEAD_DIM: shape.headDim, // the name in shaders/attention
     CONTEXT: shape.contextLength,
     LAYER_OCTS: shape.kvLayerBytes / OCT_BYTES[shape.kvType],
     Q_SCALE: { f32: Math.LOG2E * shape.attentionScale },

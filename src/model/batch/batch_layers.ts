@@ -1,8 +1,8 @@
 // The layers of a step of a batch: one dispatch for all where the model's own steps are fused, or else a dispatch for
 // each operation.
 
-import { mergedQ8 } from '../../attention/merged_q8';
-import { createSplitKvDecode } from '../../attention/split_kv_decode';
+import { mergedQ8 } from '../../attention/decode/merged_q8';
+import { createSplitKvDecode } from '../../attention/decode/split_kv_decode';
 import type { CommandList } from '../../gpu/kernel';
 import { BLOCK, ZERO_BELOW } from '../../kernels/linear/weight_format';
 import { SLOTS } from '../../kernels/row_table';

@@ -1,7 +1,7 @@
 // The epilogue of qkv: RoPE on q and k, k and v into the cache.
 
-import kvF16 from '../../../../shaders/attention/lib/kv_f16.wgsl?raw';
-import kvF32 from '../../../../shaders/attention/lib/kv_f32.wgsl?raw';
+import kvF16 from '../../../../shaders/attention/kv/kv_f16.wgsl?raw';
+import kvF32 from '../../../../shaders/attention/kv/kv_f32.wgsl?raw';
 import putPairs from '../../../../shaders/linear/epilogues/put_pairs.wgsl?raw';
 import wgsl from '../../../../shaders/linear/epilogues/qkv.wgsl?raw';
 import rotaryHeads from '../../../../shaders/linear/epilogues/rotary_heads.wgsl?raw';

@@ -1,8 +1,8 @@
 // The siblings that others are measured against: a part of the engine that comes when one is asked for by name, or when
 // no other is right.
 
-import type { Gpu } from '../gpu/device';
-import type { AttentionKernel, AttentionShape } from './attention';
+import type { Gpu } from '../../gpu/device';
+import type { AttentionKernel, AttentionShape } from '../attention';
 import { createChunked } from './chunked';
 import { createCpu } from './cpu';
 import { createEager } from './eager';

@@ -1,8 +1,8 @@
-// Decode attention in one dispatch: limits and grid of shaders/attention/fused_decode.wgsl.
+// Decode attention in one dispatch: limits and grid of shaders/attention/decode/fused_decode.wgsl.
 
-import wgsl from '../../shaders/attention/fused_decode.wgsl?raw';
-import type { Gpu } from '../gpu/device';
-import { createKernel } from '../gpu/kernel';
+import wgsl from '../../../shaders/attention/decode/fused_decode.wgsl?raw';
+import type { Gpu } from '../../gpu/device';
+import { createKernel } from '../../gpu/kernel';
 import {
   type AttentionKernel,
   type AttentionLimits,
@@ -10,9 +10,9 @@ import {
   type AttentionShape,
   attentionLimits,
   mergeParameters,
-} from './attention';
+} from '../attention';
+import { Windows } from '../source';
 import { checkTiles, defaultTiles, headSlices, tileSource } from './decode_tiles';
-import { Windows } from './source';
 
 const NAME = 'fused_decode';
 

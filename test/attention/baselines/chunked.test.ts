@@ -1,12 +1,12 @@
 // chunked against the reference: plan, limits and all cases of the suite.
 
 import { expect, test } from 'vitest';
-import { planChunked } from '../../src/attention/baseline_plans';
-import { createChunked } from '../../src/attention/chunked';
-import { CommandList } from '../../src/gpu/kernel';
-import { hardwareGpu } from '../gpu/test_device';
-import { type AttentionCase, geometry, SMALL } from './cases';
-import { LEAST_LIMITS, testParameters, testSibling } from './suite';
+import { planChunked } from '../../../src/attention/baselines/baseline_plans';
+import { createChunked } from '../../../src/attention/baselines/chunked';
+import { CommandList } from '../../../src/gpu/kernel';
+import { hardwareGpu } from '../../gpu/test_device';
+import { type AttentionCase, geometry, SMALL } from '../cases';
+import { LEAST_LIMITS, testParameters, testSibling } from '../suite';
 
 testSibling('chunked', 1);
 

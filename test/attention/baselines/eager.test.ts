@@ -1,12 +1,12 @@
 // eager against the reference: plan, limits and all cases of the suite.
 
 import { expect, test } from 'vitest';
-import { planEager } from '../../src/attention/baseline_plans';
-import { createEager } from '../../src/attention/eager';
-import { CommandList } from '../../src/gpu/kernel';
-import { hardwareGpu } from '../gpu/test_device';
-import { geometry, SMALL } from './cases';
-import { LEAST_LIMITS, testParameters, testSibling } from './suite';
+import { planEager } from '../../../src/attention/baselines/baseline_plans';
+import { createEager } from '../../../src/attention/baselines/eager';
+import { CommandList } from '../../../src/gpu/kernel';
+import { hardwareGpu } from '../../gpu/test_device';
+import { geometry, SMALL } from '../cases';
+import { LEAST_LIMITS, testParameters, testSibling } from '../suite';
 
 testSibling('eager', 0);
 

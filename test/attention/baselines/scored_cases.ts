@@ -1,7 +1,7 @@
 // Cases of scores that are made otherwise than in most models: another scale, a cap, windows. One shape, so one kernel.
 
-import type { AttentionShape } from '../../src/attention/attention';
-import { type AttentionCase, type Fill, first, plainScores, SMALL } from './cases';
+import type { AttentionShape } from '../../../src/attention/attention';
+import { type AttentionCase, type Fill, first, plainScores, SMALL } from '../cases';
 
 /**
  * A factor that is not 1 / sqrt(head_dim), a cap that bends most scores, and windows; a group of 3, whose rows cross

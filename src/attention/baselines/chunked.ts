@@ -1,10 +1,10 @@
-// Attention over CHUNK tokens at a time: limits, grids and bindings of shaders/attention/chunked.wgsl.
+// Attention over CHUNK tokens at a time: limits, grids and bindings of shaders/attention/baselines/chunked.wgsl.
 
-import wgsl from '../../shaders/attention/chunked.wgsl?raw';
-import type { Gpu } from '../gpu/device';
-import type { CommandList } from '../gpu/kernel';
-import { why } from '../shared/why';
-import { type AttentionKernel, type AttentionShape, attentionLimits, check } from './attention';
+import wgsl from '../../../shaders/attention/baselines/chunked.wgsl?raw';
+import type { Gpu } from '../../gpu/device';
+import type { CommandList } from '../../gpu/kernel';
+import { why } from '../../shared/why';
+import { type AttentionKernel, type AttentionShape, attentionLimits, check } from '../attention';
 import { planChunked } from './baseline_plans';
 import { createScored } from './scored';
 

@@ -1,10 +1,10 @@
-// FlashAttention-2 for prompts: blocks, limits and grid of shaders/attention/flash_prefill.wgsl.
+// FlashAttention-2 for prompts: blocks, limits and grid of shaders/attention/prefill/flash_prefill.wgsl.
 
-import wgsl from '../../shaders/attention/flash_prefill.wgsl?raw';
-import promptBlocks from '../../shaders/attention/lib/prompt_blocks.wgsl?raw';
-import type { Gpu } from '../gpu/device';
-import { createKernel } from '../gpu/kernel';
-import { why } from '../shared/why';
+import wgsl from '../../../shaders/attention/prefill/flash_prefill.wgsl?raw';
+import promptBlocks from '../../../shaders/attention/prefill/prompt_blocks.wgsl?raw';
+import type { Gpu } from '../../gpu/device';
+import { createKernel } from '../../gpu/kernel';
+import { why } from '../../shared/why';
 import {
   type AttentionKernel,
   type AttentionLimits,
@@ -15,8 +15,8 @@ import {
   checkLimits,
   checkShape,
   mergeParameters,
-} from './attention';
-import { attentionSource, Windows } from './source';
+} from '../attention';
+import { attentionSource, Windows } from '../source';
 
 const NAME = 'flash_prefill';
 type Block = 'BLOCK_M' | 'BLOCK_N' | 'DV_TILE' | 'ROWS' | 'KEYS';

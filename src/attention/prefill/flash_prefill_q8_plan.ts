@@ -1,6 +1,6 @@
 // Blocks, limits and scratch memory of flash_prefill_q8, for whoever chooses: its shaders come later.
 
-import { why } from '../shared/why';
+import { why } from '../../shared/why';
 import {
   type AttentionLimits,
   type AttentionPlan,
@@ -10,7 +10,7 @@ import {
   checkScratch,
   checkShape,
   mergeParameters,
-} from './attention';
+} from '../attention';
 
 const NAME = 'flash_prefill_q8';
 /** Keys of a tile, query rows of a workgroup, its threads, columns with one scale of a key, most columns of a head. */

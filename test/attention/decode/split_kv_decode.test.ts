@@ -1,15 +1,15 @@
 // split_kv_decode against the reference: splits, merging and all cases of the suite.
 
 import { describe, expect, test } from 'vitest';
-import { mergedQ8 } from '../../src/attention/merged_q8';
-import { createSplitKvDecode, planSplitKvDecode, untunedSplits } from '../../src/attention/split_kv_decode';
-import { CommandList } from '../../src/gpu/kernel';
-import { xqBytes } from '../../src/kernels/elementwise/quantize_activations';
-import { ZERO_BELOW } from '../../src/kernels/linear/weight_format';
-import { hardwareGpu, PATHS } from '../gpu/test_device';
-import { randomArray } from '../random';
-import { geometry, PROGRESS, SMALL } from './cases';
-import { testParameters, testSibling } from './suite';
+import { mergedQ8 } from '../../../src/attention/decode/merged_q8';
+import { createSplitKvDecode, planSplitKvDecode, untunedSplits } from '../../../src/attention/decode/split_kv_decode';
+import { CommandList } from '../../../src/gpu/kernel';
+import { xqBytes } from '../../../src/kernels/elementwise/quantize_activations';
+import { ZERO_BELOW } from '../../../src/kernels/linear/weight_format';
+import { hardwareGpu, PATHS } from '../../gpu/test_device';
+import { randomArray } from '../../random';
+import { geometry, PROGRESS, SMALL } from '../cases';
+import { testParameters, testSibling } from '../suite';
 
 testSibling('split_kv_decode', 1, { differs: true });
 

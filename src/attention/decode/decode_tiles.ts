@@ -1,15 +1,15 @@
 // The tiles that fused_decode and split_kv_decode share: workgroup sizes, checks, shader pieces.
 
-import columns from '../../shaders/attention/lib/columns.wgsl?raw';
-import decodeTiles from '../../shaders/attention/lib/decode_tiles.wgsl?raw';
-import rowScoresPlain from '../../shaders/attention/lib/row_scores_plain.wgsl?raw';
-import rowScoresSubgroups from '../../shaders/attention/lib/row_scores_subgroups.wgsl?raw';
-import tileReduceSubgroups from '../../shaders/attention/lib/tile_reduce_subgroups.wgsl?raw';
-import tileReduceTree from '../../shaders/attention/lib/tile_reduce_tree.wgsl?raw';
-import type { Gpu } from '../gpu/device';
-import type { BindingKind } from '../gpu/kernel';
-import { arrived } from '../shared/part';
-import { why } from '../shared/why';
+import columns from '../../../shaders/attention/decode/columns.wgsl?raw';
+import decodeTiles from '../../../shaders/attention/decode/decode_tiles.wgsl?raw';
+import rowScoresPlain from '../../../shaders/attention/decode/row_scores_plain.wgsl?raw';
+import rowScoresSubgroups from '../../../shaders/attention/decode/row_scores_subgroups.wgsl?raw';
+import tileReduceSubgroups from '../../../shaders/attention/decode/tile_reduce_subgroups.wgsl?raw';
+import tileReduceTree from '../../../shaders/attention/decode/tile_reduce_tree.wgsl?raw';
+import type { Gpu } from '../../gpu/device';
+import type { BindingKind } from '../../gpu/kernel';
+import { arrived } from '../../shared/part';
+import { why } from '../../shared/why';
 import {
   type AttentionLimits,
   type AttentionName,
@@ -17,8 +17,8 @@ import {
   check,
   checkLimits,
   checkShape,
-} from './attention';
-import { attentionSource } from './source';
+} from '../attention';
+import { attentionSource } from '../source';
 
 /** Query heads whose accumulators fit the registers of a thread: eight columns of 8 heads are 64 of them. */
 const MAX_HEADS = 8;

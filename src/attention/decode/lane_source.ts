@@ -1,15 +1,15 @@
 // The source of decode attention over keys in signed bytes by lanes of subgroups: a part that comes where a GPU has
 // subgroups.
 
-import columns from '../../shaders/attention/lib/columns.wgsl?raw';
-import decodeLanes from '../../shaders/attention/lib/decode_lanes.wgsl?raw';
-import keysQ8 from '../../shaders/attention/lib/lane_keys_q8.wgsl?raw';
-import lanesWgsl from '../../shaders/attention/lib/lanes.wgsl?raw';
-import type { Gpu } from '../gpu/device';
-import type { BindingKind } from '../gpu/kernel';
-import { CELLS, laneVectors, planLanes } from '../shared/lanes';
-import type { AttentionShape } from './attention';
-import { attentionSource } from './source';
+import columns from '../../../shaders/attention/decode/columns.wgsl?raw';
+import decodeLanes from '../../../shaders/attention/lanes/decode_lanes.wgsl?raw';
+import keysQ8 from '../../../shaders/attention/lanes/lane_keys_q8.wgsl?raw';
+import lanesWgsl from '../../../shaders/attention/lanes/lanes.wgsl?raw';
+import type { Gpu } from '../../gpu/device';
+import type { BindingKind } from '../../gpu/kernel';
+import { CELLS, laneVectors, planLanes } from '../../shared/lanes';
+import type { AttentionShape } from '../attention';
+import { attentionSource } from '../source';
 
 /**
  * The source and constants in front of a kernel that calls `attend`, and its bindings. Null for heads that no cells

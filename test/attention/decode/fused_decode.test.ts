@@ -1,9 +1,9 @@
 // fused_decode against the reference: plan, limits and all cases of the suite.
 
 import { expect, test } from 'vitest';
-import { planFusedDecode } from '../../src/attention/fused_decode';
-import { geometry, SMALL } from './cases';
-import { testParameters, testSibling } from './suite';
+import { planFusedDecode } from '../../../src/attention/decode/fused_decode';
+import { geometry, SMALL } from '../cases';
+import { testParameters, testSibling } from '../suite';
 
 testSibling('fused_decode', 0, { differs: true });
 

@@ -1,11 +1,11 @@
 // The common half of eager and chunked, which keep scores in memory: one source with several entry points, the buffer
 // of scores, and for each part of the work a uniform with the place where the part begins.
 
-import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
-import { type Constant, createKernel, type Kernel } from '../gpu/kernel';
-import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
+import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../../gpu/device';
+import { type Constant, createKernel, type Kernel } from '../../gpu/kernel';
+import type { AttentionKernel, AttentionName, AttentionShape } from '../attention';
+import { attentionSource, Windows } from '../source';
 import { PART_BYTES } from './baseline_plans';
-import { attentionSource, Windows } from './source';
 
 interface ScoredParts {
   name: AttentionName;

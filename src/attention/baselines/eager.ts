@@ -1,10 +1,10 @@
-// Unfused attention with whole score matrices: limits, grids and bindings of shaders/attention/eager.wgsl.
+// Unfused attention with whole score matrices: limits, grids and bindings of shaders/attention/baselines/eager.wgsl.
 
-import wgsl from '../../shaders/attention/eager.wgsl?raw';
-import type { Gpu } from '../gpu/device';
-import type { CommandList } from '../gpu/kernel';
-import { why } from '../shared/why';
-import { type AttentionKernel, type AttentionShape, attentionLimits, check } from './attention';
+import wgsl from '../../../shaders/attention/baselines/eager.wgsl?raw';
+import type { Gpu } from '../../gpu/device';
+import type { CommandList } from '../../gpu/kernel';
+import { why } from '../../shared/why';
+import { type AttentionKernel, type AttentionShape, attentionLimits, check } from '../attention';
 import { planEager } from './baseline_plans';
 import { createScored } from './scored';
 

@@ -2,13 +2,13 @@
 // textbook elsewhere; plan and limits.
 
 import { describe, expect, test } from 'vitest';
-import { planFlashPrefillQ8 } from '../../src/attention/flash_prefill_q8_plan';
-import { roundedToBytes } from '../../src/cpu/quantize_activations';
-import { PATHS, pathName } from '../gpu/test_device';
-import { type AttentionCase, CASES, COMMON, geometry, PROGRESS, passOf, plainScores, SMALL } from './cases';
-import { attentionRef } from './oracle';
-import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from './run';
-import { bothWaysCases, scored, scoredCases } from './scored_cases';
+import { planFlashPrefillQ8 } from '../../../src/attention/prefill/flash_prefill_q8_plan';
+import { roundedToBytes } from '../../../src/cpu/quantize_activations';
+import { PATHS, pathName } from '../../gpu/test_device';
+import { bothWaysCases, scored, scoredCases } from '../baselines/scored_cases';
+import { type AttentionCase, CASES, COMMON, geometry, PROGRESS, passOf, plainScores, SMALL } from '../cases';
+import { attentionRef } from '../oracle';
+import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from '../run';
 
 const target = (without: Target['without'] = []): Target => ({ name: 'flash_prefill_q8', without });
 

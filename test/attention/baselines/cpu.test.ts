@@ -1,12 +1,12 @@
 // cpu against the reference: all cases of the suite.
 
 import { expect, test } from 'vitest';
-import { planCpu } from '../../src/attention/baseline_plans';
-import { createCpu } from '../../src/attention/cpu';
-import { CommandList } from '../../src/gpu/kernel';
-import { hardwareGpu } from '../gpu/test_device';
-import { SMALL } from './cases';
-import { testSibling } from './suite';
+import { planCpu } from '../../../src/attention/baselines/baseline_plans';
+import { createCpu } from '../../../src/attention/baselines/cpu';
+import { CommandList } from '../../../src/gpu/kernel';
+import { hardwareGpu } from '../../gpu/test_device';
+import { SMALL } from '../cases';
+import { testSibling } from '../suite';
 
 testSibling('cpu', 0);
 

@@ -1,14 +1,14 @@
 // Leaves the keys and values that a pass sees in signed bytes.
 
-import byteTiles from '../../shaders/attention/lib/byte_tiles.wgsl?raw';
-import wgsl from '../../shaders/attention/quantize_kv.wgsl?raw';
-import { ZERO_BELOW } from '../cpu/quantize_activations';
-import type { Bindable } from '../gpu/buffer_range';
-import type { Gpu } from '../gpu/device';
-import { type CommandList, createKernel } from '../gpu/kernel';
-import type { AttentionShape } from './attention';
+import byteTiles from '../../../shaders/attention/prefill/byte_tiles.wgsl?raw';
+import wgsl from '../../../shaders/attention/prefill/quantize_kv.wgsl?raw';
+import { ZERO_BELOW } from '../../cpu/quantize_activations';
+import type { Bindable } from '../../gpu/buffer_range';
+import type { Gpu } from '../../gpu/device';
+import { type CommandList, createKernel } from '../../gpu/kernel';
+import type { AttentionShape } from '../attention';
+import { attentionSource } from '../source';
 import { TILE } from './flash_prefill_q8_plan';
-import { attentionSource } from './source';
 
 /** Workgroups that quantize the tiles of a head in turns, at most. */
 const MOST_TILES = 64;

@@ -1,11 +1,11 @@
 // Decode attention over splits of the cache, merged afterwards: limits, splits, scratch memory and grids.
 
-import mergeParts from '../../shaders/attention/lib/merge_parts.wgsl?raw';
-import mergedF32 from '../../shaders/attention/lib/merged_f32.wgsl?raw';
-import wgsl from '../../shaders/attention/split_kv_decode.wgsl?raw';
-import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
-import { type CommandList, type Constant, createKernel } from '../gpu/kernel';
-import { why } from '../shared/why';
+import mergeParts from '../../../shaders/attention/decode/merge_parts.wgsl?raw';
+import mergedF32 from '../../../shaders/attention/decode/merged_f32.wgsl?raw';
+import wgsl from '../../../shaders/attention/decode/split_kv_decode.wgsl?raw';
+import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../../gpu/device';
+import { type CommandList, type Constant, createKernel } from '../../gpu/kernel';
+import { why } from '../../shared/why';
 import {
   type AttentionKernel,
   type AttentionLimits,
@@ -15,9 +15,9 @@ import {
   check,
   checkScratch,
   mergeParameters,
-} from './attention';
+} from '../attention';
+import { Windows } from '../source';
 import { checkTiles, defaultTiles, headSlices, tileSource } from './decode_tiles';
-import { Windows } from './source';
 
 const NAME = 'split_kv_decode';
 const MAX_SPLITS = 256;

@@ -1,15 +1,15 @@
 // flash_prefill in integers, over the tiles of quantize_kv.ts.
 
-import wgsl from '../../shaders/attention/flash_prefill_q8.wgsl?raw';
-import byteTiles from '../../shaders/attention/lib/byte_tiles.wgsl?raw';
-import promptBlocks from '../../shaders/attention/lib/prompt_blocks.wgsl?raw';
-import { ZERO_BELOW } from '../cpu/quantize_activations';
-import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
-import { createKernel } from '../gpu/kernel';
-import { type AttentionKernel, type AttentionShape, attentionLimits } from './attention';
+import byteTiles from '../../../shaders/attention/prefill/byte_tiles.wgsl?raw';
+import wgsl from '../../../shaders/attention/prefill/flash_prefill_q8.wgsl?raw';
+import promptBlocks from '../../../shaders/attention/prefill/prompt_blocks.wgsl?raw';
+import { ZERO_BELOW } from '../../cpu/quantize_activations';
+import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../../gpu/device';
+import { createKernel } from '../../gpu/kernel';
+import { type AttentionKernel, type AttentionShape, attentionLimits } from '../attention';
+import { attentionSource, Windows } from '../source';
 import { BLOCK_M, planFlashPrefillQ8, tileBytes } from './flash_prefill_q8_plan';
 import { createQuantizeKv } from './quantize_kv';
-import { attentionSource, Windows } from './source';
 
 const NAME = 'flash_prefill_q8';
 /** Most that an output of the check may differ, as a share of the largest |v|; up to 0.009 was seen. */

@@ -1,14 +1,14 @@
 // Attention on the CPU: reads Q, K and V back and runs the reference.
 
-import { attention as textbook } from '../cpu/attention';
-import { halfToNumber } from '../cpu/half';
-import { type Bindable, rangeOf } from '../gpu/buffer_range';
-import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
-import type { Step } from '../gpu/kernel';
-import { type AttentionKernel, type AttentionShape, attentionLimits } from './attention';
+import { attention as textbook } from '../../cpu/attention';
+import { halfToNumber } from '../../cpu/half';
+import { type Bindable, rangeOf } from '../../gpu/buffer_range';
+import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../../gpu/device';
+import type { Step } from '../../gpu/kernel';
+import { type AttentionKernel, type AttentionShape, attentionLimits } from '../attention';
+import { kvPlanes, kvRoom, kvRowBytes } from '../kv_layout';
+import { checkWindow } from '../source';
 import { planCpu, rowBytes } from './baseline_plans';
-import { kvPlanes, kvRoom, kvRowBytes } from './kv_layout';
-import { checkWindow } from './source';
 
 const NAME = 'cpu';
 

@@ -1,6 +1,6 @@
 // Limits, parameters and memory of the siblings in baselines.ts, which a choice asks for without compiling them.
 
-import { why } from '../shared/why';
+import { why } from '../../shared/why';
 import {
   type AttentionLimits,
   type AttentionPlan,
@@ -10,8 +10,8 @@ import {
   checkScratch,
   checkShape,
   mergeParameters,
-} from './attention';
-import { kvRowBytes } from './kv_layout';
+} from '../attention';
+import { kvRowBytes } from '../kv_layout';
 
 /** The smallest buffer: holds the first token or head of a part. */
 export const PART_BYTES = 16;

@@ -1,9 +1,9 @@
 // flash_prefill against the reference: plan, limits and all cases of the suite.
 
 import { expect, test } from 'vitest';
-import { planFlashPrefill } from '../../src/attention/flash_prefill';
-import { geometry, SMALL } from './cases';
-import { testParameters, testSibling } from './suite';
+import { planFlashPrefill } from '../../../src/attention/prefill/flash_prefill';
+import { geometry, SMALL } from '../cases';
+import { testParameters, testSibling } from '../suite';
 
 testSibling('flash_prefill', 0);
 

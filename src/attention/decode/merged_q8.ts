@@ -1,8 +1,8 @@
 // The output of split_kv_decode in signed bytes, for an output projection that takes them.
 
-import merged from '../../shaders/attention/lib/merged_q8.wgsl?raw';
-import quadsQ8 from '../../shaders/linear/epilogues/quads_q8.wgsl?raw';
-import quantizeBlock from '../../shaders/linear/x/quantize_block.wgsl?raw';
+import merged from '../../../shaders/attention/decode/merged_q8.wgsl?raw';
+import quadsQ8 from '../../../shaders/linear/epilogues/quads_q8.wgsl?raw';
+import quantizeBlock from '../../../shaders/linear/x/quantize_block.wgsl?raw';
 import type { MergedOutput } from './split_kv_decode';
 
 /**
