@@ -5,7 +5,7 @@ import type { LinearPass } from '../kernels/linear/create_linear';
 import type { MatvecInput } from '../kernels/linear/matvec';
 import type { WeightFormat } from '../kernels/linear/weight_format';
 import type { ActivationType } from '../model/arithmetic';
-import type { RaceShape } from './race_shape';
+import type { RaceShape } from './race/race_shape';
 
 /** Fields of every result. */
 interface Result {

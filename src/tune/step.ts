@@ -7,7 +7,7 @@ import { timePass } from '../gpu/time_pass';
 import type { StepDecision } from '../model/step/decode_step';
 import { type FusedLayers, type FusedStep, LONG_CONTEXT } from '../model/step/fused_step';
 import { quoted, type Reason, why } from '../shared/why';
-import { distanceOf } from './witness';
+import { relativeDistance } from './distance';
 
 /** Milliseconds of polling after which a wait gives up: far longer than any hand-over, far shorter than a hang. */
 const WAIT_MS = 8;
@@ -180,7 +180,7 @@ async function compareSteps(
   const plain = await run(null);
   const other = await run(layers);
   if (await fused.gaveUp()) return why`its ${fused.launch.groups} workgroups did not all run at once`;
-  const distance = distanceOf(other, plain);
+  const distance = relativeDistance(other, plain);
   if (distance <= MOST_DISTANCE) return null;
   return why`the fused step is ${(100 * distance).toFixed(1)}% off plain steps, more than ${100 * MOST_DISTANCE}%`;
 }

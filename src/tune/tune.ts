@@ -8,9 +8,9 @@ import type { Gpu } from '../gpu/device';
 import type { MadeLinear } from '../kernels/linear/create_linear';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import type { ModelWeights } from '../model/weights';
-import { tuneAttention } from './attention';
-import type { AttentionTuneBuffers } from './attention_meter';
-import { countCandidates, namedProducts, tuneProducts } from './products';
+import { tuneAttention } from './attention/attention';
+import type { AttentionTuneBuffers } from './attention/attention_meter';
+import { countCandidates, namedProducts, tuneProducts } from './products/products';
 import type { AttentionResult, ProductResult } from './results';
 
 /** The parts of a model that tuning needs. */

@@ -5,6 +5,7 @@
 import { DeviceLostError } from '../errors';
 import type { BufferRange } from '../gpu/buffer_range';
 import { GPU_COPY_DST, GPU_COPY_SRC, type Gpu } from '../gpu/device';
+import { relativeDistance } from './distance';
 
 /** Largest distance of the logits from those at load, as a share of them. Fused and plain steps may differ so. */
 const MOST_DISTANCE = 0.05;
@@ -36,7 +37,7 @@ export class Witness {
     try {
       const wrong = await model.checkAttention();
       if (wrong !== null || stopped()) return wrong;
-      const distance = distanceOf(await model.runWitness(), this.logits);
+      const distance = relativeDistance(await model.runWitness(), this.logits);
       if (distance <= MOST_DISTANCE || !this.logits.every(Number.isFinite)) return null;
       const off = Number.isFinite(distance) ? `${(100 * distance).toFixed(0)}% off` : 'not finite';
       throw new DeviceLostError(`it computes other numbers than when the model was loaded, ${off}`);
@@ -44,18 +45,6 @@ export class Witness {
       kept.restore();
     }
   }
-}
-
-/** |a - b| / |b|. Infinity where either is no number. */
-export function distanceOf(a: Float32Array, b: Float32Array): number {
-  let difference = 0;
-  let square = 0;
-  for (let i = 0; i < b.length; i++) {
-    difference += (a[i] - b[i]) ** 2;
-    square += b[i] ** 2;
-  }
-  const distance = Math.sqrt(difference / square);
-  return Number.isFinite(distance) ? distance : Number.POSITIVE_INFINITY;
 }
 
 /** Copies ranges aside. */

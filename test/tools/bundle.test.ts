@@ -92,7 +92,9 @@ test('the core has no shader of a part, which holds it', async () => {
 });
 
 test('hashes of shaders are values: nothing in the bundle makes them', () => {
-  const offsetBasis = readFileSync(path.join(ROOT, 'src/tune/shader_hash.ts'), 'utf8').match(/0x[0-9a-f]{8}/)?.[0];
+  const offsetBasis = readFileSync(path.join(ROOT, 'src/tune/profile/shader_hash.ts'), 'utf8').match(
+    /0x[0-9a-f]{8}/,
+  )?.[0];
   expect(Number(offsetBasis)).toBeGreaterThan(0);
   expect(core).not.toContain(String(Number(offsetBasis)));
   expect(core).not.toContain('shaders/');

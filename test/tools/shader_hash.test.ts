@@ -9,7 +9,9 @@ import { wgslPlugin } from '../../tools/lib/bundle/wgsl_plugin';
 vi.mock(import('node:fs/promises'), { spy: true });
 afterEach(() => void vi.mocked(readFile).mockReset());
 
-/** The module that a build puts in the place of src/tune/shader_hash.ts, where the file of that name has a change. */
+/**
+ * The module that a build puts in the place of src/tune/profile/shader_hash.ts, where the file of that name has a change.
+ */
 async function hashWith(changed: string | null): Promise<string> {
   const { readFile: read } = await vi.importActual<typeof import('node:fs/promises')>('node:fs/promises');
   vi.mocked(readFile).mockImplementation((async (file: string, ...how: ['utf8']) => {
@@ -21,7 +23,7 @@ async function hashWith(changed: string | null): Promise<string> {
     transform(code: string, id: string): Promise<string | null>;
   };
   plugin.buildStart();
-  return String(await plugin.transform('', '/src/tune/shader_hash.ts'));
+  return String(await plugin.transform('', '/src/tune/profile/shader_hash.ts'));
 }
 
 test('a build hashes the shaders, the code that writes shaders, and the defaults of products', async () => {

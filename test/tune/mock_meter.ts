@@ -2,8 +2,8 @@
 
 import { vi } from 'vitest';
 import type { AttentionKernel } from '../../src/attention/attention';
-import type { AttentionCandidate, TunedPass } from '../../src/tune/attention_candidates';
-import { AttentionMeter } from '../../src/tune/attention_meter';
+import type { AttentionCandidate, TunedPass } from '../../src/tune/attention/attention_candidates';
+import { AttentionMeter } from '../../src/tune/attention/attention_meter';
 import type { Meter } from '../../src/tune/tuner';
 
 /** Makes each candidate take `time` milliseconds. A text is the reason of a refusal. */

@@ -10,11 +10,11 @@ import { qkvEpilogue } from '../../src/kernels/linear/epilogues/qkv';
 import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
 import type { Linear } from '../../src/kernels/linear/linear';
 import { quoted } from '../../src/shared/why';
-import { type TuneAttentionOptions, tuneAttention } from '../../src/tune/attention';
-import { keyOf } from '../../src/tune/attention_candidates';
-import type { AttentionTuneBuffers } from '../../src/tune/attention_meter';
-import { ProductMeter } from '../../src/tune/product_meter';
-import { type NamedProduct, tuneProducts } from '../../src/tune/products';
+import { type TuneAttentionOptions, tuneAttention } from '../../src/tune/attention/attention';
+import { keyOf } from '../../src/tune/attention/attention_candidates';
+import type { AttentionTuneBuffers } from '../../src/tune/attention/attention_meter';
+import { ProductMeter } from '../../src/tune/products/product_meter';
+import { type NamedProduct, tuneProducts } from '../../src/tune/products/products';
 import { plainScores } from '../attention/cases';
 import { mockMeter } from './mock_meter';
 

@@ -2,10 +2,10 @@
 // person with another GPU runs it and sends what it prints.
 
 import { VivaceError } from '../../../src/errors';
-import { decideArithmetic } from '../../../src/tune/arithmetic_choice';
-import { race } from '../../../src/tune/race';
-import { raceShape } from '../../../src/tune/race_shape';
-import { shaderHash } from '../../../src/tune/shader_hash';
+import { shaderHash } from '../../../src/tune/profile/shader_hash';
+import { decideArithmetic } from '../../../src/tune/race/arithmetic_choice';
+import { race } from '../../../src/tune/race/race';
+import { raceShape } from '../../../src/tune/race/race_shape';
 import type { BenchResult, RaceRow, ShapeName } from '../../report';
 import type { Bench } from '../bench';
 import { matrixShapes, syntheticConfig } from '../synthetic/synthetic_config';

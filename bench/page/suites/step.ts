@@ -4,6 +4,7 @@
 import { summarizeGaps } from '../../../src/engine/tbt';
 import { CommandList } from '../../../src/gpu/kernel';
 import type { FusedLayers } from '../../../src/model/step/fused_step';
+import { relativeDistance } from '../../../src/tune/distance';
 import type { Agreement, BenchResult, Neighbor, ShapeName, StepRow, StepRun } from '../../report';
 import type { Bench } from '../bench';
 import { probeLaunches } from '../measure/probe_launch';
@@ -153,15 +154,4 @@ async function compareStep(bench: Bench, { llama, compared, use }: StepModel): P
     return { tokens: compared.length, x, logits };
   }
   return null;
-}
-
-/** |a - b| / |b|. */
-export function relativeDistance(a: Float32Array, b: Float32Array): number {
-  let difference = 0;
-  let square = 0;
-  for (let i = 0; i < b.length; i++) {
-    difference += (a[i] - b[i]) ** 2;
-    square += b[i] ** 2;
-  }
-  return Math.sqrt(difference / square);
 }

@@ -4,8 +4,8 @@
 import type { AttentionShape } from '../../../src/attention/attention';
 import { VivaceError } from '../../../src/errors';
 import { Llama } from '../../../src/model/llama';
-import { tuneAttention } from '../../../src/tune/attention';
-import { namedProducts, tuneProducts } from '../../../src/tune/products';
+import { tuneAttention } from '../../../src/tune/attention/attention';
+import { namedProducts, tuneProducts } from '../../../src/tune/products/products';
 import type { AttentionResult, ProductResult } from '../../../src/tune/results';
 import type { BenchResult, ShapeName, TuneTable } from '../../report';
 import { headShape, MODELS } from '../../shapes';

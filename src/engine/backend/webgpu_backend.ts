@@ -12,7 +12,7 @@ import { type SampleEnd, sampleEnd } from '../../model/sampler';
 import { entryWords, LOGPROBS_RING, MAX_LOGPROBS, readLogprobs } from '../../sampling/logprobs';
 import { ALWAYS, GAVE_UP, penalizes, type SamplingParams } from '../../sampling/sampling';
 import { arrived } from '../../shared/part';
-import { storeProfile } from '../../tune/profile_store';
+import { storeProfile } from '../../tune/profile/profile_store';
 import { Witness } from '../../tune/witness';
 import type { AttentionChoice, Roofline, StepChoice, TuneOutcome } from '../protocol';
 import {

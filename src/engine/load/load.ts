@@ -23,7 +23,7 @@ import { type AnswerForm, answerForm } from '../../text/answer/answer_form';
 import { type ChatTemplate, createChatTemplate } from '../../text/template/chat_template';
 import { findChatTemplate } from '../../text/template/find_template';
 import { createGgufTokenizer, type Tokenizer } from '../../text/tokenizer';
-import { attentionKey, loadProfile } from '../../tune/profile_store';
+import { attentionKey, loadProfile } from '../../tune/profile/profile_store';
 import type { Backend } from '../backend/backend';
 import { WebGpuBackend } from '../backend/webgpu_backend';
 import type { ArithmeticChoice, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';

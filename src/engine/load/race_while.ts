@@ -1,9 +1,9 @@
 // The race of a load, whose figures it keeps. A part of its own, because few loads race.
 
 import type { Gpu } from '../../gpu/device';
-import { raceKey, storeProfile } from '../../tune/profile_store';
-import { race } from '../../tune/race';
-import type { RaceShape } from '../../tune/race_shape';
+import { raceKey, storeProfile } from '../../tune/profile/profile_store';
+import { race } from '../../tune/race/race';
+import type { RaceShape } from '../../tune/race/race_shape';
 import type { Race } from '../../tune/results';
 import type { Warning } from '../protocol';
 

@@ -4,7 +4,7 @@ import type { ModelCache } from '../../storage/cache/cache';
 import { isModelKept } from '../../storage/cache/cached_models';
 import { inStores } from '../../storage/cache/watched_stores';
 import type { PromptModel } from '../../storage/prompts/prompt_piece';
-import { shaderHash } from '../../tune/shader_hash';
+import { shaderHash } from '../../tune/profile/shader_hash';
 import type { EngineInfo } from '../protocol';
 import type { ResolvedLoad } from './load_options';
 

@@ -5,8 +5,8 @@ import type { ActivationType } from '../../model/arithmetic';
 import type { ModelConfig } from '../../model/config/config';
 import type { StepAsked, TunedStep } from '../../model/step/step_choice';
 import type { ModelWeights } from '../../model/weights';
-import type { Profile } from '../../tune/profile';
-import { stepKey } from '../../tune/profile_store';
+import type { Profile } from '../../tune/profile/profile';
+import { stepKey } from '../../tune/profile/profile_store';
 
 /** The parts of a load that the decision depends on. */
 export interface StepLoad {

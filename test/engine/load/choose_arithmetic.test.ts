@@ -6,11 +6,11 @@ import { raceWhile } from '../../../src/engine/load/race_while';
 import type { ArithmeticChoice } from '../../../src/engine/protocol';
 import type { Gpu } from '../../../src/gpu/device';
 import type { LayerWeights } from '../../../src/model/weights';
-import { storeProfile } from '../../../src/tune/profile_store';
+import { storeProfile } from '../../../src/tune/profile/profile_store';
 import type { Race } from '../../../src/tune/results';
 
-vi.mock('../../../src/tune/profile_store', async (original) => ({
-  ...(await original<typeof import('../../../src/tune/profile_store')>()),
+vi.mock('../../../src/tune/profile/profile_store', async (original) => ({
+  ...(await original<typeof import('../../../src/tune/profile/profile_store')>()),
   storeProfile: vi.fn(async () => true),
 }));
 

@@ -7,13 +7,13 @@ import { settle } from '../../../src/engine/load/settle';
 import { DeviceLostError, InvalidRequestError } from '../../../src/errors';
 import { Gpu } from '../../../src/gpu/device';
 import { Llama } from '../../../src/model/llama';
-import { race } from '../../../src/tune/race';
+import { race } from '../../../src/tune/race/race';
 import { requestGpu } from '../../gpu/test_device';
 import { droppedFolder } from '../../model/files';
 import { byteLevelJson } from '../../text/tiny_vocabulary';
 import { TINY } from '../doubles/loop_session';
 
-vi.mock('../../../src/tune/race', () => ({ race: vi.fn() }));
+vi.mock('../../../src/tune/race/race', () => ({ race: vi.fn() }));
 vi.mock('../../../src/engine/load/settle', () => ({ settle: vi.fn() }));
 afterEach(() => vi.restoreAllMocks());
 

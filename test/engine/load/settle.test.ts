@@ -4,16 +4,16 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { settle } from '../../../src/engine/load/settle';
 import { GpuMemoryError } from '../../../src/errors';
 import type { MatvecParameters } from '../../../src/kernels/linear/matvec_plan';
-import { FirstTuning } from '../../../src/tune/first_tuning';
-import type { Profile } from '../../../src/tune/profile';
-import { mergeProfiles } from '../../../src/tune/profile_check';
-import { storeProfile } from '../../../src/tune/profile_store';
+import { FirstTuning } from '../../../src/tune/products/first_tuning';
+import type { Profile } from '../../../src/tune/profile/profile';
+import { mergeProfiles } from '../../../src/tune/profile/profile_check';
+import { storeProfile } from '../../../src/tune/profile/profile_store';
 import { relativeError } from '../../close';
 import { testGpu } from '../../gpu/test_device';
 import { CONTEXT, faultyLlama } from '../doubles/faulty_step';
 
-vi.mock('../../../src/tune/profile_store', async (original) => ({
-  ...(await original<typeof import('../../../src/tune/profile_store')>()),
+vi.mock('../../../src/tune/profile/profile_store', async (original) => ({
+  ...(await original<typeof import('../../../src/tune/profile/profile_store')>()),
   storeProfile: vi.fn(),
 }));
 

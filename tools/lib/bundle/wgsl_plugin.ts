@@ -9,7 +9,7 @@ import { ROOT } from '../ensure.mjs';
 import { compactWgsl, shortNames } from './wgsl_compact.ts';
 
 const SHADERS = path.join(ROOT, 'shaders');
-const SHADER_HASH = '/src/tune/shader_hash.ts';
+const SHADER_HASH = '/src/tune/profile/shader_hash.ts';
 /** The code that writes shaders itself, and the defaults that profiles keep. */
 const HASHED = ['step/unrolled.ts', 'linear/matmul_plan.ts', 'linear/matvec_plan.ts'].map(
   (file) => `src/kernels/${file}`,
@@ -49,7 +49,7 @@ export async function shortened(file: string) {
   return compactWgsl(await readFile(file, 'utf8'), await names);
 }
 
-/** The hash of all shaders takes the place of src/tune/shader_hash.ts, so that a bundle holds no shader twice. */
+/** The hash of all shaders takes the place of shader_hash.ts, so that a bundle holds no shader twice. */
 async function hashedInAdvance() {
   const hash = createHash('sha256');
   for (const file of await shadersOfEngine()) hash.update(await shortened(path.join(SHADERS, file)));

@@ -1,7 +1,7 @@
 // The comparisons of `bench -- step`.
 
 import { expect, test } from 'vitest';
-import { addText, relativeDistance } from '../../../../bench/page/suites/step';
+import { addText } from '../../../../bench/page/suites/step';
 
 test('texts agree token for token, or differ first at some token, of which one may have none', () => {
   const agreement = { texts: 0, agreed: 0, firsts: [], giveUps: 0 };
@@ -9,9 +9,4 @@ test('texts agree token for token, or differ first at some token, of which one m
   addText(agreement, [1, 2, 3], [1, 4, 3]);
   addText(agreement, [1, 2], [1, 2, 3]);
   expect(agreement).toEqual({ texts: 3, agreed: 1, firsts: [null, 1, 2], giveUps: 0 });
-});
-
-test('the distance of two vectors is a share of the second', () => {
-  expect(relativeDistance(Float32Array.of(3, 4), Float32Array.of(3, 4))).toBe(0);
-  expect(relativeDistance(Float32Array.of(3, 4.5), Float32Array.of(3, 4))).toBeCloseTo(0.1, 12);
 });

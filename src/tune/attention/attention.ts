@@ -1,9 +1,12 @@
 // The tuner of attention: the fastest sibling with its parameters for a prefill, and for decode by cache length.
 
-import { type AttentionShape, attentionLimits } from '../attention/attention';
-import type { AttentionProfile, TunedAttention } from '../attention/profile';
-import type { Gpu } from '../gpu/device';
-import type { PassTimeOptions } from '../gpu/time_pass';
+import { type AttentionShape, attentionLimits } from '../../attention/attention';
+import type { AttentionProfile, TunedAttention } from '../../attention/profile';
+import type { Gpu } from '../../gpu/device';
+import type { PassTimeOptions } from '../../gpu/time_pass';
+import type { AttentionResult } from '../results';
+import { CPU_TIMING } from '../timing';
+import { measure, type Tried, tune } from '../tuner';
 import {
   type AttentionCandidate,
   attentionCandidates,
@@ -18,9 +21,6 @@ import {
   untunedCandidate,
 } from './attention_candidates';
 import { AttentionMeter, type AttentionTuneBuffers } from './attention_meter';
-import type { AttentionResult } from './results';
-import { CPU_TIMING } from './timing';
-import { measure, type Tried, tune } from './tuner';
 
 export interface TuneAttentionOptions {
   /** Called after each candidate, measured or refused. `total` is an estimate, never below `done`. */

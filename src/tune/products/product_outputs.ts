@@ -1,12 +1,12 @@
 // Outputs of a product as numbers: reset before a run, read after it, and compared with those of the default.
 
-import { halfToNumber } from '../cpu/half';
-import { rangeOf } from '../gpu/buffer_range';
-import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
-import type { MadeLinear } from '../kernels/linear/create_linear';
-import type { EpilogueOutput } from '../kernels/linear/linear';
-import { BLOCK } from '../kernels/linear/weight_format';
-import { type Reason, why } from '../shared/why';
+import { halfToNumber } from '../../cpu/half';
+import { rangeOf } from '../../gpu/buffer_range';
+import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../../gpu/device';
+import type { MadeLinear } from '../../kernels/linear/create_linear';
+import type { EpilogueOutput } from '../../kernels/linear/linear';
+import { BLOCK } from '../../kernels/linear/weight_format';
+import { type Reason, why } from '../../shared/why';
 
 export interface Values {
   values: Float32Array;

@@ -1,13 +1,13 @@
 // The race of arithmetics while a model loads: signed bytes against f32, for decode and prefill apart. GPUs without
 // native products of bytes take longer with them. Decides nothing: arithmetic_choice.ts reads the figures.
 
-import type { Gpu } from '../gpu/device';
-import type { LinearPass } from '../kernels/linear/create_linear';
-import type { ActivationType } from '../model/arithmetic';
-import { LateError, withTimeout } from '../shared/with_timeout';
+import type { Gpu } from '../../gpu/device';
+import type { LinearPass } from '../../kernels/linear/create_linear';
+import type { ActivationType } from '../../model/arithmetic';
+import { LateError, withTimeout } from '../../shared/with_timeout';
+import type { PassRace, Race, RaceTime } from '../results';
 import type { RaceShape } from './race_shape';
 import { RaceTrack, type Track } from './race_track';
-import type { PassRace, Race, RaceTime } from './results';
 
 /** The most that the laps of both kinds of pass take together. */
 const BUDGET_MS = 300;

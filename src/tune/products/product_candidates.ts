@@ -1,6 +1,6 @@
 // The candidates of a matrix product, the default first. Pure: asks no GPU.
 
-import { GpuProgramError } from '../errors';
+import { GpuProgramError } from '../../errors';
 import {
   MANY_TOKENS,
   MATMUL_TILES,
@@ -8,9 +8,14 @@ import {
   planMatmulQ8,
   SOFTWARE_TILES,
   type Tiles,
-} from '../kernels/linear/matmul_plan';
-import { type MatvecLimits, type MatvecParameters, type MatvecShape, planMatvec } from '../kernels/linear/matvec_plan';
-import { isPlaceable } from '../kernels/linear/placed_formats';
+} from '../../kernels/linear/matmul_plan';
+import {
+  type MatvecLimits,
+  type MatvecParameters,
+  type MatvecShape,
+  planMatvec,
+} from '../../kernels/linear/matvec_plan';
+import { isPlaceable } from '../../kernels/linear/placed_formats';
 
 type Seed = readonly [WORKGROUP: number, LANES: number, GROUP_ROWS: number, TURNS: number];
 

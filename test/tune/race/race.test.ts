@@ -1,15 +1,15 @@
 // The race of arithmetics: its laps and its refusals on a made-up track, its products on a real device, and the choice.
 
 import { describe, expect, test, vi } from 'vitest';
-import type { LinearPass } from '../../src/kernels/linear/create_linear';
-import { planeBytes, type WeightFormat } from '../../src/kernels/linear/weight_format';
-import type { ActivationType } from '../../src/model/arithmetic';
-import { decideArithmetic } from '../../src/tune/arithmetic_choice';
-import { race, raceOn, summaryOf } from '../../src/tune/race';
-import { raceShape } from '../../src/tune/race_shape';
-import { type Lap, RaceTrack, type Track } from '../../src/tune/race_track';
-import type { PassRace } from '../../src/tune/results';
-import { requestGpu, testGpu } from '../gpu/test_device';
+import type { LinearPass } from '../../../src/kernels/linear/create_linear';
+import { planeBytes, type WeightFormat } from '../../../src/kernels/linear/weight_format';
+import type { ActivationType } from '../../../src/model/arithmetic';
+import { decideArithmetic } from '../../../src/tune/race/arithmetic_choice';
+import { race, raceOn, summaryOf } from '../../../src/tune/race/race';
+import { raceShape } from '../../../src/tune/race/race_shape';
+import { type Lap, RaceTrack, type Track } from '../../../src/tune/race/race_track';
+import type { PassRace } from '../../../src/tune/results';
+import { requestGpu, testGpu } from '../../gpu/test_device';
 
 type Each = Record<LinearPass, Record<ActivationType, number>>;
 

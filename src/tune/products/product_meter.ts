@@ -1,15 +1,15 @@
 // The meter of a matrix product: compiles its candidates, compares each with the default, and times all in turn.
 
-import { quantizeActivations } from '../cpu/quantize_activations';
-import type { Gpu } from '../gpu/device';
-import type { MadeLinear } from '../kernels/linear/create_linear';
-import type { Linear } from '../kernels/linear/linear';
-import type { MatvecInput } from '../kernels/linear/matvec';
-import { type Reason, why } from '../shared/why';
+import { quantizeActivations } from '../../cpu/quantize_activations';
+import type { Gpu } from '../../gpu/device';
+import type { MadeLinear } from '../../kernels/linear/create_linear';
+import type { Linear } from '../../kernels/linear/linear';
+import type { MatvecInput } from '../../kernels/linear/matvec';
+import { type Reason, why } from '../../shared/why';
+import { randomFloats } from '../random_floats';
+import { type LayeredRun, listOf, type TurnTiming, timeInTurn } from '../timing';
+import type { Meter } from '../tuner';
 import { faultOf, readOutputs, resetOutputs, type Values } from './product_outputs';
-import { randomFloats } from './random_floats';
-import { type LayeredRun, listOf, type TurnTiming, timeInTurn } from './timing';
-import type { Meter } from './tuner';
 
 /** A product to measure. Tuning overwrites its buffers. No product reads its own output, so no value can grow. */
 export interface MeasuredProduct<Parameters> {

@@ -2,14 +2,21 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { productKey } from '../../src/kernels/linear/product_profile';
-import { WEIGHT_FORMATS, type WeightFormat } from '../../src/kernels/linear/weight_format';
-import type { ModelConfig } from '../../src/model/config/config';
-import { matvecCandidates } from '../../src/tune/product_candidates';
-import type { Profile } from '../../src/tune/profile';
-import { mergeProfiles, parseProfile } from '../../src/tune/profile_check';
-import { attentionKey, loadProfile, profileKey, raceKey, stepKey, storeProfile } from '../../src/tune/profile_store';
-import { testGpu } from '../gpu/test_device';
+import { productKey } from '../../../src/kernels/linear/product_profile';
+import { WEIGHT_FORMATS, type WeightFormat } from '../../../src/kernels/linear/weight_format';
+import type { ModelConfig } from '../../../src/model/config/config';
+import { matvecCandidates } from '../../../src/tune/products/product_candidates';
+import type { Profile } from '../../../src/tune/profile/profile';
+import { mergeProfiles, parseProfile } from '../../../src/tune/profile/profile_check';
+import {
+  attentionKey,
+  loadProfile,
+  profileKey,
+  raceKey,
+  stepKey,
+  storeProfile,
+} from '../../../src/tune/profile/profile_store';
+import { testGpu } from '../../gpu/test_device';
 
 const PREFILL = { name: 'flash_prefill', parameters: { BLOCK_M: 64, BLOCK_N: 32, DV_TILE: 64 }, ms: 0.12 };
 const SHORT = { name: 'fused_decode', parameters: { WORKGROUP: 128 }, ms: 0.01, kvLen: 128 };

@@ -1,26 +1,26 @@
 // The tuner of products on a GPU: a winner for each shape, wrong candidates refused, all memory freed.
 
 import { describe, expect, test, vi } from 'vitest';
-import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../../src/gpu/device';
-import { gateUpQ8Epilogue } from '../../src/kernels/linear/epilogues/gate_up_q8';
-import { qkvEpilogue } from '../../src/kernels/linear/epilogues/qkv';
-import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
-import { STORE } from '../../src/kernels/linear/epilogues/store';
-import type { MatvecInput } from '../../src/kernels/linear/matvec';
-import { matvecCandidates, tileCandidates } from '../../src/tune/product_candidates';
-import { ProductMeter } from '../../src/tune/product_meter';
-import { faultOf } from '../../src/tune/product_outputs';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../../../src/gpu/device';
+import { gateUpQ8Epilogue } from '../../../src/kernels/linear/epilogues/gate_up_q8';
+import { qkvEpilogue } from '../../../src/kernels/linear/epilogues/qkv';
+import { residualEpilogue } from '../../../src/kernels/linear/epilogues/residual';
+import { STORE } from '../../../src/kernels/linear/epilogues/store';
+import type { MatvecInput } from '../../../src/kernels/linear/matvec';
+import { matvecCandidates, tileCandidates } from '../../../src/tune/products/product_candidates';
+import { ProductMeter } from '../../../src/tune/products/product_meter';
+import { faultOf } from '../../../src/tune/products/product_outputs';
 import {
   groupsOf,
   type NamedProduct,
   type TuneProductsOptions,
   tuneGroup,
   tuneProducts,
-} from '../../src/tune/products';
-import { withBrokenShaders } from '../attention/buffers';
-import { testGpu } from '../gpu/test_device';
-import { randomMatrix } from '../kernels/matrix';
-import { randomArray } from '../random';
+} from '../../../src/tune/products/products';
+import { withBrokenShaders } from '../../attention/buffers';
+import { testGpu } from '../../gpu/test_device';
+import { randomMatrix } from '../../kernels/matrix';
+import { randomArray } from '../../random';
 
 const GATE_UP_Q8 = gateUpQ8Epilogue('silu');
 const RESIDUAL = residualEpilogue(1);

@@ -1,9 +1,10 @@
 // The tuner's short cut for a load: a few candidates of each product whose parameters are not known on this GPU. They
 // compile while the weights are on their way. What there is no time for keeps its default, from then on too.
 
-import type { Gpu } from '../gpu/device';
-import type { Linear } from '../kernels/linear/linear';
-import type { ProductProfile } from '../kernels/linear/product_profile';
+import type { Gpu } from '../../gpu/device';
+import type { Linear } from '../../kernels/linear/linear';
+import type { ProductProfile } from '../../kernels/linear/product_profile';
+import type { TurnTiming } from '../timing';
 import { fewMatvecCandidates, fewTileCandidates } from './product_candidates';
 import { ProductMeter } from './product_meter';
 import {
@@ -15,7 +16,6 @@ import {
   type ProductGroup,
   tuneGroup,
 } from './products';
-import type { TurnTiming } from './timing';
 
 /** The longest that a load waits. A product under way may end a little later. */
 const BUDGET_MS = 800;

@@ -1,17 +1,17 @@
 // The GPU's part of a race: synthetic weights, the four products, and the clock.
 
-import { type BufferRange, rangeStride } from '../gpu/buffer_range';
-import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
-import { CommandList } from '../gpu/kernel';
-import { StepTimes } from '../gpu/timestamps';
-import { createQuantizeActivations, xqBytes } from '../kernels/elementwise/quantize_activations';
-import { createLinear, type LinearPass } from '../kernels/linear/create_linear';
-import { STORE } from '../kernels/linear/epilogues/store';
-import { planeBytes } from '../kernels/linear/weight_format';
-import type { ActivationType } from '../model/arithmetic';
+import { type BufferRange, rangeStride } from '../../gpu/buffer_range';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../gpu/device';
+import { CommandList } from '../../gpu/kernel';
+import { StepTimes } from '../../gpu/timestamps';
+import { createQuantizeActivations, xqBytes } from '../../kernels/elementwise/quantize_activations';
+import { createLinear, type LinearPass } from '../../kernels/linear/create_linear';
+import { STORE } from '../../kernels/linear/epilogues/store';
+import { planeBytes } from '../../kernels/linear/weight_format';
+import type { ActivationType } from '../../model/arithmetic';
+import { relativeDistance } from '../distance';
+import { randomFloats } from '../random_floats';
 import type { RaceShape } from './race_shape';
-import { randomFloats } from './random_floats';
-import { distanceOf } from './witness';
 
 /** Runs of one candidate, one after another. */
 export interface Lap {
@@ -82,7 +82,7 @@ export class RaceTrack implements Track {
       return new Float32Array(await gpu.read(buffers.out, 4 * Math.min(COMPARED, rows[pass])));
     };
     const q8 = await read('q8');
-    return distanceOf(q8, await read('f32'));
+    return relativeDistance(q8, await read('f32'));
   }
 
   async time(pass: LinearPass, laps: readonly Lap[]): Promise<number[]> {

@@ -1,15 +1,15 @@
 // The tuning of a load: which products, in which time, and what becomes of those that it has no time for.
 
 import { expect, test } from 'vitest';
-import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../src/gpu/device';
-import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
-import { planMatvec } from '../../src/kernels/linear/matvec_plan';
-import { FirstTuning, tunedAtLoad } from '../../src/tune/first_tuning';
-import { fewMatvecCandidates, matvecCandidates } from '../../src/tune/product_candidates';
-import type { NamedProduct } from '../../src/tune/products';
-import { testGpu } from '../gpu/test_device';
-import { randomMatrix } from '../kernels/matrix';
-import { randomArray } from '../random';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../../src/gpu/device';
+import { residualEpilogue } from '../../../src/kernels/linear/epilogues/residual';
+import { planMatvec } from '../../../src/kernels/linear/matvec_plan';
+import { FirstTuning, tunedAtLoad } from '../../../src/tune/products/first_tuning';
+import { fewMatvecCandidates, matvecCandidates } from '../../../src/tune/products/product_candidates';
+import type { NamedProduct } from '../../../src/tune/products/products';
+import { testGpu } from '../../gpu/test_device';
+import { randomMatrix } from '../../kernels/matrix';
+import { randomArray } from '../../random';
 
 const COLS = 64;
 const PREFILL_TOKENS = 33;

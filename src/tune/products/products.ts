@@ -1,21 +1,21 @@
 // The tuner of matrix products: the fastest parameters for each matrix shape of a model, measured with the model's own
 // weights and buffers.
 
-import type { Gpu } from '../gpu/device';
-import type { MadeLinear } from '../kernels/linear/create_linear';
-import { ownRows } from '../kernels/linear/linear';
-import type { Tiles } from '../kernels/linear/matmul_plan';
-import { createTiledMatmul, hasIntegers } from '../kernels/linear/matmul_q8';
-import { createMatvec } from '../kernels/linear/matvec';
-import type { MatvecParameters } from '../kernels/linear/matvec_plan';
-import { type ProductProfile, productKey } from '../kernels/linear/product_profile';
-import type { WeightMatrix } from '../kernels/linear/weight_format';
-import type { LayerWeights, ModelWeights } from '../model/weights';
+import type { Gpu } from '../../gpu/device';
+import type { MadeLinear } from '../../kernels/linear/create_linear';
+import { ownRows } from '../../kernels/linear/linear';
+import type { Tiles } from '../../kernels/linear/matmul_plan';
+import { createTiledMatmul, hasIntegers } from '../../kernels/linear/matmul_q8';
+import { createMatvec } from '../../kernels/linear/matvec';
+import type { MatvecParameters } from '../../kernels/linear/matvec_plan';
+import { type ProductProfile, productKey } from '../../kernels/linear/product_profile';
+import type { WeightMatrix } from '../../kernels/linear/weight_format';
+import type { LayerWeights, ModelWeights } from '../../model/weights';
+import type { ProductResult } from '../results';
+import type { TurnTiming } from '../timing';
+import { type Tried, tune, type Watch } from '../tuner';
 import { isSoftware, matvecCandidates, tileCandidates } from './product_candidates';
 import { type MeasuredProduct, ProductMeter } from './product_meter';
-import type { ProductResult } from './results';
-import type { TurnTiming } from './timing';
-import { type Tried, tune, type Watch } from './tuner';
 
 /** A product of a model, named by its place in a layer. */
 export interface NamedProduct extends MadeLinear {

@@ -1,12 +1,12 @@
 // The candidates of attention, in the order of trying. Pure: asks no GPU.
 
-import type { AttentionLimits, AttentionName, AttentionPlan, AttentionShape } from '../attention/attention';
-import { planFusedDecode } from '../attention/decode/fused_decode';
-import { planSplitKvDecode } from '../attention/decode/split_kv_decode';
-import { planFlashPrefill } from '../attention/prefill/flash_prefill';
-import { selectAttention } from '../attention/select';
-import { AttentionUnavailable } from '../errors';
-import { fastestFirst, type Tried } from './tuner';
+import type { AttentionLimits, AttentionName, AttentionPlan, AttentionShape } from '../../attention/attention';
+import { planFusedDecode } from '../../attention/decode/fused_decode';
+import { planSplitKvDecode } from '../../attention/decode/split_kv_decode';
+import { planFlashPrefill } from '../../attention/prefill/flash_prefill';
+import { selectAttention } from '../../attention/select';
+import { AttentionUnavailable } from '../../errors';
+import { fastestFirst, type Tried } from '../tuner';
 
 /** A kind of pass to tune: nTokens tokens, the last of which sees kvLen keys. */
 export interface TunedPass {

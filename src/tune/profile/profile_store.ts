@@ -1,15 +1,15 @@
 // The profile of this GPU, kept in IndexedDB. Without storage there is no profile.
 
 import { get, update } from 'idb-keyval';
-import type { AttentionShape } from '../attention/attention';
-import type { Gpu } from '../gpu/device';
-import type { WeightFormat } from '../kernels/linear/weight_format';
-import type { ActivationType } from '../model/arithmetic';
-import type { ModelConfig } from '../model/config/config';
-import { arrived } from '../shared/part';
-import { withTimeout } from '../shared/with_timeout';
+import type { AttentionShape } from '../../attention/attention';
+import type { Gpu } from '../../gpu/device';
+import type { WeightFormat } from '../../kernels/linear/weight_format';
+import type { ActivationType } from '../../model/arithmetic';
+import type { ModelConfig } from '../../model/config/config';
+import { arrived } from '../../shared/part';
+import { withTimeout } from '../../shared/with_timeout';
+import type { RaceShape } from '../race/race_shape';
 import type { Profile } from './profile';
-import type { RaceShape } from './race_shape';
 import { shaderHash } from './shader_hash';
 
 /** The parts of a load that the fused step depends on, beside the model's shape. */

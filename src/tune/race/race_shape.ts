@@ -1,9 +1,9 @@
 // The matrix that a race runs over: of the format that most bytes of a model have, and of the shape of its gate and up,
 // which are the largest of a layer. Pure.
 
-import { hasIntegers } from '../kernels/linear/matmul_q8';
-import { type FormatRange, type IntegerFormat, planeBytes } from '../kernels/linear/weight_format';
-import type { LayerWeights } from '../model/weights';
+import { hasIntegers } from '../../kernels/linear/matmul_q8';
+import { type FormatRange, type IntegerFormat, planeBytes } from '../../kernels/linear/weight_format';
+import type { LayerWeights } from '../../model/weights';
 
 export interface RaceShape {
   format: IntegerFormat;

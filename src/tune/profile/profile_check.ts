@@ -1,14 +1,14 @@
 // The check of a stored profile, and what becomes of it with newer measurements. A stored profile is as untrusted as a
 // file: another version wrote it, or anyone with access to the page's storage.
 
-import { ATTENTION_NAMES } from '../attention/attention';
-import type { AttentionProfile, TunedAttention } from '../attention/profile';
-import { MOST_SHARES, type Tiles } from '../kernels/linear/matmul_plan';
-import type { MatvecParameters } from '../kernels/linear/matvec_plan';
-import type { TunedStep } from '../model/step/step_choice';
-import { isJsonObject } from '../shared/json_object';
+import { ATTENTION_NAMES } from '../../attention/attention';
+import type { AttentionProfile, TunedAttention } from '../../attention/profile';
+import { MOST_SHARES, type Tiles } from '../../kernels/linear/matmul_plan';
+import type { MatvecParameters } from '../../kernels/linear/matvec_plan';
+import type { TunedStep } from '../../model/step/step_choice';
+import { isJsonObject } from '../../shared/json_object';
+import type { PassRace, RaceTime } from '../results';
 import type { KeptRace, Profile } from './profile';
-import type { PassRace, RaceTime } from './results';
 
 /** The most entries of a list or record within one attention profile. */
 const MAX_ENTRIES = 64;

@@ -1,7 +1,7 @@
 // The arithmetic that the figures of a race decide for. Pure: equal figures, equal choice.
 
-import type { ActivationType, Arithmetic } from '../model/arithmetic';
-import type { PassRace, Race } from './results';
+import type { ActivationType, Arithmetic } from '../../model/arithmetic';
+import type { PassRace, Race } from '../results';
 
 /** A smaller difference is none. */
 const TIE = 0.03;

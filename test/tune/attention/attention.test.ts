@@ -1,22 +1,26 @@
 // The tuner of attention: candidates and winners on made-up times, then on a GPU.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { AttentionShape } from '../../src/attention/attention';
-import { checkAttention } from '../../src/attention/check';
-import { createAttention } from '../../src/attention/create';
-import { kvRoom } from '../../src/attention/kv_layout';
-import type { AttentionProfile } from '../../src/attention/profile';
-import { rangeOf } from '../../src/gpu/buffer_range';
-import type { Gpu } from '../../src/gpu/device';
-import { type TuneAttentionOptions, tuneAttention } from '../../src/tune/attention';
-import { type AttentionCandidate, firstCandidates, type TunedPass } from '../../src/tune/attention_candidates';
-import { AttentionMeter, type AttentionTuneBuffers } from '../../src/tune/attention_meter';
-import type { AttentionResult } from '../../src/tune/results';
-import { measure } from '../../src/tune/tuner';
-import { modelBuffers, withBrokenShaders } from '../attention/buffers';
-import { plainScores } from '../attention/cases';
-import { testGpu } from '../gpu/test_device';
-import { mockMeter } from './mock_meter';
+import type { AttentionShape } from '../../../src/attention/attention';
+import { checkAttention } from '../../../src/attention/check';
+import { createAttention } from '../../../src/attention/create';
+import { kvRoom } from '../../../src/attention/kv_layout';
+import type { AttentionProfile } from '../../../src/attention/profile';
+import { rangeOf } from '../../../src/gpu/buffer_range';
+import type { Gpu } from '../../../src/gpu/device';
+import { type TuneAttentionOptions, tuneAttention } from '../../../src/tune/attention/attention';
+import {
+  type AttentionCandidate,
+  firstCandidates,
+  type TunedPass,
+} from '../../../src/tune/attention/attention_candidates';
+import { AttentionMeter, type AttentionTuneBuffers } from '../../../src/tune/attention/attention_meter';
+import type { AttentionResult } from '../../../src/tune/results';
+import { measure } from '../../../src/tune/tuner';
+import { modelBuffers, withBrokenShaders } from '../../attention/buffers';
+import { plainScores } from '../../attention/cases';
+import { testGpu } from '../../gpu/test_device';
+import { mockMeter } from '../mock_meter';
 
 const LETTERS = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'];
 const passKey = ({ pass, kvLen }: AttentionResult) => `${pass} ${kvLen}`;

@@ -1,9 +1,9 @@
 // The candidates of matrix products: they fit, each once, the default first.
 
 import { describe, expect, test } from 'vitest';
-import { MATMUL_TILES, planMatmulQ8 } from '../../src/kernels/linear/matmul_plan';
-import { type MatvecShape, planMatvec } from '../../src/kernels/linear/matvec_plan';
-import { matvecCandidates, tileCandidates } from '../../src/tune/product_candidates';
+import { MATMUL_TILES, planMatmulQ8 } from '../../../src/kernels/linear/matmul_plan';
+import { type MatvecShape, planMatvec } from '../../../src/kernels/linear/matvec_plan';
+import { matvecCandidates, tileCandidates } from '../../../src/tune/products/product_candidates';
 
 const LARGE = { maxComputeInvocationsPerWorkgroup: 1024, maxComputeWorkgroupStorageSize: 49152 };
 const SMALL = { maxComputeInvocationsPerWorkgroup: 256, maxComputeWorkgroupStorageSize: 16384 };

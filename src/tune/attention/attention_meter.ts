@@ -1,16 +1,16 @@
 // The meter of attention: compiles a sibling, compares it with the textbook, and times it on the caches of all layers.
 
-import type { AttentionKernel, AttentionShape } from '../attention/attention';
-import { checkAttention } from '../attention/check';
-import { createAttention } from '../attention/create';
-import { kvRoom } from '../attention/kv_layout';
-import type { Bindable } from '../gpu/buffer_range';
-import type { Gpu } from '../gpu/device';
-import type { PassTimeOptions } from '../gpu/time_pass';
-import type { Reason } from '../shared/why';
+import type { AttentionKernel, AttentionShape } from '../../attention/attention';
+import { checkAttention } from '../../attention/check';
+import { createAttention } from '../../attention/create';
+import { kvRoom } from '../../attention/kv_layout';
+import type { Bindable } from '../../gpu/buffer_range';
+import type { Gpu } from '../../gpu/device';
+import type { PassTimeOptions } from '../../gpu/time_pass';
+import type { Reason } from '../../shared/why';
+import { type LayeredRun, timeAlone } from '../timing';
+import type { Meter } from '../tuner';
 import { type AttentionCandidate, keyOf, type TunedPass } from './attention_candidates';
-import { type LayeredRun, timeAlone } from './timing';
-import type { Meter } from './tuner';
 
 /** Buffers as a model binds them, with the caches of all layers. Tuning overwrites them. */
 export interface AttentionTuneBuffers {

@@ -4,10 +4,10 @@
 /** The sources of all kernels, of the code that writes shaders itself, and of the defaults that profiles keep. */
 const sources: Record<string, string> = import.meta.glob(
   [
-    '../../shaders/**/*.wgsl',
-    '!../../shaders/bench/*.wgsl',
-    '../kernels/step/unrolled.ts',
-    '../kernels/linear/{matmul,matvec}_plan.ts',
+    '../../../shaders/**/*.wgsl',
+    '!../../../shaders/bench/*.wgsl',
+    '../../kernels/step/unrolled.ts',
+    '../../kernels/linear/{matmul,matvec}_plan.ts',
   ],
   { query: '?raw', import: 'default', eager: true },
 );
