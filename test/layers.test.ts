@@ -72,8 +72,10 @@ const DOORS: Record<string, readonly string[]> = {
   ],
   'engine/worker': [],
   'kernels/constraint': ['advance', 'mask'],
-  'grammar/answer': ['answer_grammar', 'form', 'tool_arguments'],
+  'grammar/answer': ['answer_grammar', 'control_bytes', 'form', 'tool_arguments'],
+  'grammar/compile': ['compile'],
   'grammar/schema': ['json_schema', 'json_text'],
+  'grammar/syntax': ['code_points', 'gbnf', 'letters', 'regex'],
   'kernels/elementwise': [
     'embed',
     'gated_unit',

@@ -5,13 +5,13 @@ import { type AskedAnswer, answerGrammar } from './answer/answer_grammar';
 import type { AnswerForm } from './answer/form';
 import type { ToolForm } from './answer/tool_arguments';
 import type { Automaton } from './automaton';
-import { compileGrammar } from './compile';
-import { gbnfGrammar } from './gbnf';
+import { compileGrammar } from './compile/compile';
 import { choice, type Grammar, literal } from './grammar';
 import { Fuel, MAX_TEXT } from './limits';
-import { regexGrammar } from './regex';
 import { jsonObjectGrammar, type SchemaOptions, schemaGrammar } from './schema/json_schema';
 import type { Layout } from './schema/json_text';
+import { gbnfGrammar } from './syntax/gbnf';
+import { regexGrammar } from './syntax/regex';
 
 export type Constraint =
   /** Any JSON object. */

@@ -18,7 +18,7 @@ export type Node =
   | { readonly kind: 'list'; readonly separator: Node; readonly parts: readonly ListPart[] }
   /** Another rule, by its number. */
   | { readonly kind: 'call'; readonly rule: number }
-  /** A deterministic automaton, from its state 0 on, which reads bytes (scan.ts). */
+  /** A deterministic automaton, from its state 0 on, which reads bytes (answer/scan.ts). */
   | { readonly kind: 'scan'; readonly states: readonly ScanState[] };
 
 export type ScanState =

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { allowedBytes, maskTokens, mayEnd, type Place, START, stepByte, walk } from '../../src/cpu/grammar';
-import { compileGrammar } from '../../src/grammar/compile';
+import { compileGrammar } from '../../src/grammar/compile/compile';
 import { call, choice, literal, sequence } from '../../src/grammar/grammar';
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConstraintError } from '../../src/errors';
 import { type Automaton, NO_EDGE, PUSH_WORDS } from '../../src/grammar/automaton';
-import { compileGrammar } from '../../src/grammar/compile';
+import { compileGrammar } from '../../src/grammar/compile/compile';
 import {
   byteIn,
   call,

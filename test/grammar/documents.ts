@@ -2,7 +2,7 @@
 
 import { mayEnd, type Place, START, stepByte, walk } from '../../src/cpu/grammar';
 import { ACCEPTS, type Automaton, NO_EDGE, PUSH_WORDS } from '../../src/grammar/automaton';
-import { compileGrammar } from '../../src/grammar/compile';
+import { compileGrammar } from '../../src/grammar/compile/compile';
 import { type SchemaOptions, schemaGrammar } from '../../src/grammar/schema/json_schema';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);

@@ -2,7 +2,7 @@
 
 import { Ajv2020 } from 'ajv/dist/2020';
 import { ConstraintError } from '../../src/errors';
-import { compileGrammar } from '../../src/grammar/compile';
+import { compileGrammar } from '../../src/grammar/compile/compile';
 import { schemaGrammar } from '../../src/grammar/schema/json_schema';
 import { randomSource } from '../random';
 import { documentSource } from './documents';

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { ConstraintError } from '../../src/errors';
-import { compileGrammar } from '../../src/grammar/compile';
-import { gbnfGrammar } from '../../src/grammar/gbnf';
+import { compileGrammar } from '../../src/grammar/compile/compile';
+import { gbnfGrammar } from '../../src/grammar/syntax/gbnf';
 import { randomSource } from '../random';
 import { documentSource, takes } from './documents';
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { ConstraintError } from '../../src/errors';
-import { compileGrammar } from '../../src/grammar/compile';
+import { compileGrammar } from '../../src/grammar/compile/compile';
 import { jsonObjectGrammar, schemaGrammar } from '../../src/grammar/schema/json_schema';
 import { compileSchema, takes } from './documents';
 

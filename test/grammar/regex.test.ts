@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { ConstraintError } from '../../src/errors';
-import { compileGrammar } from '../../src/grammar/compile';
-import { regexGrammar } from '../../src/grammar/regex';
+import { compileGrammar } from '../../src/grammar/compile/compile';
+import { regexGrammar } from '../../src/grammar/syntax/regex';
 import { randomSource } from '../random';
 import { documentSource, takes } from './documents';
 

@@ -2,8 +2,8 @@
 
 import { type Place, START, walk, walkToken } from '../../cpu/grammar';
 import { ConstraintError, InvalidRequestError, VivaceError } from '../../errors';
+import { controlBytes } from '../../grammar/answer/control_bytes';
 import type { Automaton } from '../../grammar/automaton';
-import { controlBytes } from '../../grammar/control_bytes';
 import { restrictBytes } from '../../grammar/restrict';
 import type { Constraint } from '../backend/backend';
 import type { AnswerOptions } from './generate_options';

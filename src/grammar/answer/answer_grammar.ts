@@ -1,12 +1,12 @@
 // The grammar of a whole answer: thinking and text as the model likes, and in them what is constrained. Either the
 // arguments of calls, from the text that announces a call to its end; or the document, behind the thinking.
 
-import { NO_TEXT } from '../control_bytes';
 import { choice, EMPTY, type Grammar, literal, type Node, optional, repeat, sequence } from '../grammar';
 import type { Fuel } from '../limits';
 import { RuleBook } from '../rule_book';
-import { type Mode, scan, type Word } from '../scan';
+import { NO_TEXT } from './control_bytes';
 import { type AnswerForm, GAP, ID, spelled, spellings, syntaxNode } from './form';
+import { type Mode, scan, type Word } from './scan';
 import { type ArgumentsContext, anyArguments, argumentsNode, type ToolForm } from './tool_arguments';
 
 export interface AskedAnswer {

@@ -1,8 +1,8 @@
 // The form of a model's answers, as its chat template shows it: the text around thinking and around calls. Types, and
 // what a text of the syntax writes.
 
-import { controlBytes } from '../control_bytes';
 import { byteIn, choice, type Node, repeat, sequence } from '../grammar';
+import { controlBytes } from './control_bytes';
 
 /** begin NAME middle ARGUMENTS end, next NAME middle ARGUMENTS end, last. */
 export interface CallForm {

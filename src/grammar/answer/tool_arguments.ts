@@ -2,14 +2,14 @@
 
 import { ConstraintError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
-import { LAST_OF_TEXT } from '../control_bytes';
 import { byteIn, choice, EMPTY, type ListPart, literal, type Node, optional, repeat, sequence } from '../grammar';
 import type { Fuel } from '../limits';
 import type { RuleBook } from '../rule_book';
-import { scan } from '../scan';
 import { schemaRule } from '../schema/json_schema';
 import { JsonText } from '../schema/json_text';
+import { LAST_OF_TEXT } from './control_bytes';
 import { type CallForm, spellings, syntaxNode } from './form';
+import { scan } from './scan';
 
 /** A tool as far as its calls depend on it. */
 export interface ToolForm {

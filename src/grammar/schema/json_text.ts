@@ -1,7 +1,6 @@
 // How JSON is written: strings, numbers, lists and objects, and what stands between their parts. Every text is valid by
 // RFC 8259, without half a surrogate pair and without a number that JavaScript cannot hold.
 
-import { ALL, type CodePoints, utf8, within } from '../code_points';
 import {
   byteIn,
   choice,
@@ -15,6 +14,7 @@ import {
   sequence,
 } from '../grammar';
 import type { RuleBook } from '../rule_book';
+import { ALL, type CodePoints, utf8, within } from '../syntax/code_points';
 
 /**
  * The white space between the parts. `line` writes all in one line, with one space after a colon and a comma. `free`

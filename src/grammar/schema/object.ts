@@ -3,9 +3,9 @@
 import { ConstraintError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
 import { type Reason, why } from '../../shared/why';
-import { allBut, codePoints } from '../code_points';
 import { choice, type ListPart, literal, NEVER, type Node, repeat, sequence } from '../grammar';
 import { shown } from '../shown';
+import { allBut, codePoints } from '../syntax/code_points';
 import type { SchemaContext } from './context';
 import { QUOTE } from './json_text';
 import { isNot, type Place, refuse } from './keywords';

@@ -1,9 +1,9 @@
 // Constraints on an answer: schemas, regular expressions and grammars with changed parts, up to their automata.
 
-import { compileGrammar } from '../../../src/grammar/compile';
-import { gbnfGrammar } from '../../../src/grammar/gbnf';
-import { regexGrammar } from '../../../src/grammar/regex';
+import { compileGrammar } from '../../../src/grammar/compile/compile';
 import { schemaGrammar } from '../../../src/grammar/schema/json_schema';
+import { gbnfGrammar } from '../../../src/grammar/syntax/gbnf';
+import { regexGrammar } from '../../../src/grammar/syntax/regex';
 import { randomSchema } from '../../grammar/random_schema';
 import { randomSource } from '../../random';
 import type { Loader } from '../loaders';

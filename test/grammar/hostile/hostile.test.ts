@@ -4,12 +4,12 @@
 import { describe, expect, test } from 'vitest';
 import { ConstraintError } from '../../../src/errors';
 import type { Automaton } from '../../../src/grammar/automaton';
-import { compileGrammar } from '../../../src/grammar/compile';
-import { gbnfGrammar } from '../../../src/grammar/gbnf';
+import { compileGrammar } from '../../../src/grammar/compile/compile';
 import type { Grammar } from '../../../src/grammar/grammar';
 import { Fuel, MAX_EDGES, MAX_STATES } from '../../../src/grammar/limits';
-import { regexGrammar } from '../../../src/grammar/regex';
 import { schemaGrammar } from '../../../src/grammar/schema/json_schema';
+import { gbnfGrammar } from '../../../src/grammar/syntax/gbnf';
+import { regexGrammar } from '../../../src/grammar/syntax/regex';
 
 function nested(depth: number, wrap: (inner: unknown) => unknown): unknown {
   let schema: unknown = { type: 'null' };

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { maskTokens, type Place, START, walkToken } from '../../../src/cpu/grammar';
-import { compileGrammar } from '../../../src/grammar/compile';
+import { compileGrammar } from '../../../src/grammar/compile/compile';
 import { compileConstraint } from '../../../src/grammar/constraint';
 import { call, choice, literal, sequence } from '../../../src/grammar/grammar';
 import { GAVE_UP, NO_TOKEN } from '../../../src/sampling/sampling';

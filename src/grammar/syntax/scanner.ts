@@ -1,8 +1,8 @@
 // Reads a text letter by letter, for the parsers of regular expressions and grammars.
 
-import { ConstraintError } from '../errors';
-import { why } from '../shared/why';
-import { MAX_TEXT } from './limits';
+import { ConstraintError } from '../../errors';
+import { why } from '../../shared/why';
+import { MAX_TEXT } from '../limits';
 
 const HEX = /^[0-9a-fA-F]+$/;
 

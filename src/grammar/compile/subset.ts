@@ -1,14 +1,14 @@
 // Makes a rule deterministic by subset construction. Where one byte does not tell which call to enter, the calls are
 // written out in place, and the alternatives stay open until a later byte decides.
 
-import { ConstraintError } from '../errors';
-import { why } from '../shared/why';
+import { ConstraintError } from '../../errors';
+import { why } from '../../shared/why';
+import type { Grammar } from '../grammar';
+import { type Fuel, MAX_STATES } from '../limits';
+import { shown } from '../shown';
 import { type ByteSet, meet, noBytes } from './byte_set';
 import type { FirstBytes } from './first_bytes';
-import type { Grammar } from './grammar';
-import { type Fuel, MAX_STATES } from './limits';
 import { BYTE, CALL, Program, SPLIT } from './program';
-import { shown } from './shown';
 
 interface Edge {
   readonly first: number;

@@ -1,10 +1,10 @@
 // A rule as a program of small instructions, each with its successors: the automaton before it becomes deterministic.
 
-import { ConstraintError } from '../errors';
-import { why } from '../shared/why';
-import type { ByteRange, Grammar, ListPart, Node, ScanState } from './grammar';
-import { type Fuel, MAX_DEPTH, MAX_INSTRUCTIONS } from './limits';
-import { shown } from './shown';
+import { ConstraintError } from '../../errors';
+import { why } from '../../shared/why';
+import type { ByteRange, Grammar, ListPart, Node, ScanState } from '../grammar';
+import { type Fuel, MAX_DEPTH, MAX_INSTRUCTIONS } from '../limits';
+import { shown } from '../shown';
 
 /** The kinds of instructions. END ends the rule, SPLIT goes both ways, BYTE and CALL go on behind a byte or a rule. */
 const END = 0;

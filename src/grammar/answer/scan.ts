@@ -1,9 +1,9 @@
 // Free text with words that are looked for in it, as a deterministic automaton: in each mode a text is read until one
 // of the mode's words comes, then something is written, and another mode goes on. Bytes that are no text are read, too.
 
-import { ConstraintError } from '../errors';
-import type { Node, ScanEdge, ScanState } from './grammar';
-import type { Fuel } from './limits';
+import { ConstraintError } from '../../errors';
+import type { Node, ScanEdge, ScanState } from '../grammar';
+import type { Fuel } from '../limits';
 
 export interface Word {
   /** At least one. */

@@ -1,12 +1,12 @@
 // Where a rule may end and may also go on, the next byte has to tell which: none of the bytes that go on may follow it.
 
-import { ConstraintError } from '../errors';
-import { why } from '../shared/why';
+import { ConstraintError } from '../../errors';
+import { why } from '../../shared/why';
+import type { Grammar } from '../grammar';
+import type { Fuel } from '../limits';
+import { shown } from '../shown';
 import { addAll, addRanges, type ByteSet, meet, noBytes } from './byte_set';
 import type { FirstBytes } from './first_bytes';
-import type { Grammar } from './grammar';
-import type { Fuel } from './limits';
-import { shown } from './shown';
 import { determinize, type State } from './subset';
 
 /** The states of each rule that is called, by its number. */

@@ -1,13 +1,13 @@
 // Regular expressions of JavaScript (flag u) to a grammar: letters, classes, groups, alternatives, repetitions, and ^
 // and $ around an alternative. No look-around, no back references, no \b, no \p.
 
-import { why } from '../shared/why';
+import { why } from '../../shared/why';
+import { choice, EMPTY, type Grammar, type Node, repeat, sequence } from '../grammar';
+import { Fuel, MAX_DEPTH } from '../limits';
+import { shown } from '../shown';
 import { ALL, allBut, type CodePoints, type CodeRange, codePoints, utf8 } from './code_points';
-import { choice, EMPTY, type Grammar, type Node, repeat, sequence } from './grammar';
 import { Letters } from './letters';
-import { Fuel, MAX_DEPTH } from './limits';
 import { repetition, Scanner } from './scanner';
-import { shown } from './shown';
 
 /** `search`: the text holds a match somewhere, as RegExp.test finds it. `whole`: all of the text is a match. */
 export type MatchMode = 'search' | 'whole';

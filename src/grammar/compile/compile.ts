@@ -1,12 +1,12 @@
 // From a grammar to its automaton.
 
-import { ConstraintError } from '../errors';
-import { why } from '../shared/why';
-import type { Automaton } from './automaton';
+import { ConstraintError } from '../../errors';
+import { why } from '../../shared/why';
+import type { Automaton } from '../automaton';
+import type { Grammar } from '../grammar';
+import { Fuel } from '../limits';
 import { firstBytes } from './first_bytes';
 import { decideEnds } from './follow';
-import type { Grammar } from './grammar';
-import { Fuel } from './limits';
 import { link } from './link';
 
 /**

@@ -1,11 +1,11 @@
 // What each rule may begin with: the first bytes, and whether it may write nothing at all. Refuses left recursion.
 
-import { ConstraintError } from '../errors';
-import { why } from '../shared/why';
+import { ConstraintError } from '../../errors';
+import { why } from '../../shared/why';
+import type { Grammar, Node } from '../grammar';
+import type { Fuel } from '../limits';
+import { shown } from '../shown';
 import { addAll, addRanges, type ByteSet, noBytes } from './byte_set';
-import type { Grammar, Node } from './grammar';
-import type { Fuel } from './limits';
-import { shown } from './shown';
 
 export interface FirstBytes {
   /** Whether a rule may write nothing. */

@@ -1,14 +1,14 @@
 // Puts the states of all rules into one table: numbers them, resolves calls into pushes, drops what cannot end, and
 // joins bytes that no state tells apart.
 
-import { ConstraintError } from '../errors';
-import { why } from '../shared/why';
-import { ACCEPTS, type Automaton, NO_EDGE, PUSH_WORDS } from './automaton';
+import { ConstraintError } from '../../errors';
+import { why } from '../../shared/why';
+import { ACCEPTS, type Automaton, NO_EDGE, PUSH_WORDS } from '../automaton';
+import type { Grammar } from '../grammar';
+import { type Fuel, MAX_EDGES, MAX_PUSHED, MAX_STACK, MAX_STATES } from '../limits';
+import { shown } from '../shown';
 import type { FirstBytes } from './first_bytes';
 import type { RuleStates } from './follow';
-import type { Grammar } from './grammar';
-import { type Fuel, MAX_EDGES, MAX_PUSHED, MAX_STACK, MAX_STATES } from './limits';
-import { shown } from './shown';
 import type { Call, State } from './subset';
 
 /** Null where no document can end. */

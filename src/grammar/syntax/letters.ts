@@ -1,8 +1,8 @@
 // Sets of letters as nodes, each made once: a hostile text repeats a set, or has thousands of them.
 
+import type { Node } from '../grammar';
+import type { Fuel } from '../limits';
 import type { CodePoints } from './code_points';
-import type { Node } from './grammar';
-import type { Fuel } from './limits';
 
 /** Writes one letter out of a set. */
 export type WriteLetter = (set: CodePoints) => Node;

@@ -1,6 +1,6 @@
 // Sets of code points, and the bytes of UTF-8 that write one of them. Surrogates are in no set: UTF-8 has none.
 
-import { type ByteRange, byteIn, choice, type Node, sequence } from './grammar';
+import { type ByteRange, byteIn, choice, type Node, sequence } from '../grammar';
 
 export type CodeRange = readonly [first: number, last: number];
 /** Sorted ranges that do not touch. */

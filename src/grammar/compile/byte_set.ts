@@ -1,6 +1,6 @@
 // Sets of bytes, as 256 flags.
 
-import type { ByteRange } from './grammar';
+import type { ByteRange } from '../grammar';
 
 export type ByteSet = Uint8Array;
 

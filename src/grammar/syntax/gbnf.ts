@@ -1,13 +1,13 @@
 // GBNF, the grammars of llama.cpp: rules such as `root ::= "yes" | [0-9]+`. Without its tokens in <>.
 
-import { ConstraintError } from '../errors';
+import { ConstraintError } from '../../errors';
+import { call, choice, type Grammar, literal, type Node, repeat, sequence } from '../grammar';
+import { Fuel, MAX_DEPTH } from '../limits';
+import { RuleBook } from '../rule_book';
+import { shown } from '../shown';
 import { ALL, allBut, type CodeRange, codePoints, utf8 } from './code_points';
-import { call, choice, type Grammar, literal, type Node, repeat, sequence } from './grammar';
 import { Letters } from './letters';
-import { Fuel, MAX_DEPTH } from './limits';
-import { RuleBook } from './rule_book';
 import { repetition, Scanner } from './scanner';
-import { shown } from './shown';
 
 /** @throws ConstraintError for malformed text, and for a rule that is missing or defined twice */
 export function gbnfGrammar(source: string, fuel = new Fuel()): Grammar {
