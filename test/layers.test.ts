@@ -56,7 +56,7 @@ const DOORS: Record<string, readonly string[]> = {
   'embed/session': ['embed_session', 'engine_pool', 'leavable'],
   'embed/shared': ['attributes', 'misspelled', 'protect', 'removal', 'warnings_for'],
   'embed/tag': [],
-  'engine/backend': ['backend', 'cpu_backend', 'next_task', 'webgpu_backend'],
+  'engine/backend': ['backend', 'cpu_backend', 'webgpu_backend'],
   'engine/load': ['load'],
   'engine/page': [
     'answers',

@@ -1,6 +1,7 @@
 // The events of an answer in bursts: what arrived while the reader was busy comes together, and a slow reader gets
 // ever larger bursts.
 
+import { nextTask } from '../../shared/next_task';
 import type { EngineEvent } from '../api_engine';
 
 /**
@@ -76,16 +77,4 @@ export class Inbox {
     this.signal?.removeEventListener('abort', this.onAbort);
     this.wake();
   }
-}
-
-/** Resolves after what has arrived already. Timers would wait a second in a hidden page. */
-function nextTask(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(null);
-  });
 }

@@ -14,11 +14,11 @@ import type { ModelTensors } from '../../model/tensors';
 import { isPlainMatrix, type QuantizedFormat } from '../../model/weights';
 import type { SamplingParams } from '../../sampling/sampling';
 import { unpackTokens } from '../../sampling/token_bytes';
+import { nextTask } from '../../shared/next_task';
 import { why } from '../../shared/why';
 import type { TensorInfo } from '../../storage/formats/tensor';
 import type { AttentionChoice, StepChoice } from '../protocol';
 import type { Arrival, Backend, Constraint, KvBytes, ParkedKv, Parking, Stopped } from './backend';
-import { nextTask } from './next_task';
 
 const BLOCK_TYPE: Record<QuantizedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' };
 

@@ -2,7 +2,7 @@
 
 import { normalize } from '../../cpu/embedding';
 import { ContextOverflowError, InvalidRequestError, NotFiniteError } from '../../errors';
-import { nextTask } from '../backend/next_task';
+import { nextTask } from '../../shared/next_task';
 import type { Embeddings, EmbedOptions } from '../protocol';
 import { Pause } from './pause';
 import { encodeInput } from './prompt';

@@ -1,6 +1,7 @@
 // Searches all conversations, newest first, in slices of a few milliseconds. It keeps the folded texts, up to a
 // limit, so that the next letter of a search reads only what it shows. Knows no page.
 
+import { nextTask } from '../../shared/next_task';
 import type { Summary } from '../conversation/conversation_index';
 import { type Found, findWords, foldTexts, hasWords, type Searched } from './find_words';
 import { MAX_RESULTS, type ScanState } from './search_state';
@@ -108,16 +109,4 @@ async function finish<T>(steps: Generator<void, T>, signal: AbortSignal, rest: (
     await rest();
   }
   return null;
-}
-
-/** Resolves in a new task, after the browser has had room to paint and to take keys. */
-function nextTask(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(null);
-  });
 }
