@@ -162,7 +162,7 @@ const DOORS: Record<string, readonly string[]> = {
   'tune/products': ['first_tuning', 'products'],
   'tune/profile': ['profile', 'profile_store', 'shader_hash'],
   'tune/race': ['arithmetic_choice', 'race', 'race_shape'],
-  'ui/catalogue': ['catalogue_list', 'delete_model', 'next_step', 'offers', 'welcome'],
+  'ui/catalogue': ['catalogue_list', 'delete_model', 'follow_offers', 'next_step', 'offers', 'welcome'],
   'ui/attach': ['attach_button', 'files', 'read_files'],
   'ui/chat': ['chat', 'chat_dialogs', 'chat_events', 'chat_session', 'connect_panel'],
   'ui/conversation': [

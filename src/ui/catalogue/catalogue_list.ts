@@ -11,6 +11,7 @@ import type { CatalogueModel } from './catalogue';
 import type { CardAction } from './catalogue_card';
 import './catalogue_card';
 import { listStyles } from './catalogue_styles';
+import { FollowOffers } from './follow_offers';
 import type { Offers } from './offers';
 
 /** Detail of `vivace-offer`: a model to open, or a load to cancel. */
@@ -32,23 +33,13 @@ class VivaceCatalogue extends WordedElement {
   /** The engine that measures, or null while none is ready. */
   declare engine: Engine | null;
   declare private measuring: Measuring;
-  private stopListening: (() => void) | null = null;
 
   constructor() {
     super();
+    new FollowOffers(this, () => this.redraw());
     this.offers = null;
     this.engine = null;
     this.measuring = 'idle';
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.stopListening?.();
-    this.stopListening = null;
-  }
-
-  protected override willUpdate(): void {
-    this.stopListening ??= this.offers?.onChange(() => this.redraw()) ?? null;
   }
 
   override render() {

@@ -12,6 +12,7 @@ import { aboutOf, type CatalogueModel } from './catalogue';
 import type { ModelOffer } from './catalogue_list';
 import { describeFit, describeSpeed } from './catalogue_words';
 import { fitOf } from './fit';
+import { FollowOffers } from './follow_offers';
 import type { Offers } from './offers';
 import { speedOf } from './speed';
 
@@ -33,21 +34,14 @@ class VivaceNextStep extends WordedElement {
   ];
   static override properties = { offers: { attribute: false } };
   declare offers: Offers | null;
-  private stopListening: (() => void) | null = null;
 
   constructor() {
     super();
+    new FollowOffers(this);
     this.offers = null;
   }
 
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.stopListening?.();
-    this.stopListening = null;
-  }
-
   protected override willUpdate(): void {
-    this.stopListening ??= this.offers?.onChange(() => this.requestUpdate()) ?? null;
     const { offers } = this;
     this.hidden = offers !== null && offers.machine !== null && this.modelToOffer(offers) === null;
   }

@@ -10,6 +10,7 @@ import { WordedElement } from '../../words/worded_element';
 import type { ModelOffer } from '../catalogue/catalogue_list';
 import '../catalogue/delete_model';
 import type { Deleted } from '../catalogue/delete_model';
+import { FollowOffers } from '../catalogue/follow_offers';
 import type { Offers } from '../catalogue/offers';
 import { renderDetail } from '../shared/advice_detail';
 import { icons } from '../shared/icons';
@@ -45,10 +46,10 @@ export class VivaceModels extends WordedElement {
   declare private complaint: string;
   /** The newest deletion. */
   declare private deleted: Deleted | null;
-  private stopListening: (() => void) | null = null;
 
   constructor() {
     super();
+    new FollowOffers(this);
     this.offers = null;
     this.engine = null;
     this.usage = null;
@@ -74,16 +75,6 @@ export class VivaceModels extends WordedElement {
     const prompts = this.renderRoot.querySelector<VivaceKeptPrompts>('vivace-kept-prompts');
     const [usage] = await Promise.all([cacheUsage(), this.offers?.readKept(), prompts?.refresh()]);
     this.usage = usage;
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.stopListening?.();
-    this.stopListening = null;
-  }
-
-  protected override willUpdate(): void {
-    this.stopListening ??= this.offers?.onChange(() => this.requestUpdate()) ?? null;
   }
 
   override render() {
