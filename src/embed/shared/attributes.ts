@@ -7,7 +7,7 @@ import { LOAD_FIELDS, type LoadSettings, readLoadSettings } from '../../ui/setti
 import { languageOf } from '../../words/language';
 import type { EmbedServer } from '../server/server_part';
 
-/** The names of them. */
+/** The names of these attributes. */
 export const ATTRIBUTES = [
   'model',
   'hub',
