@@ -1,7 +1,11 @@
 // `npm run kv-search -- --histories N`: plays random histories of chats on one engine, and compares each answer with a
-// fresh engine's. `npm test` plays a few of them. Exit code 1 where one differs.
+// fresh engine's. `npm test` plays a few of them. Exit code 1 where one differs. `--gpu` plays them on the GPU, where
+// requests beside each other step in a batch.
 
-import { newCounts, openHistories } from '../test/engine/chats/histories';
+import { spawnSync } from 'node:child_process';
+import { historiesOf, newCounts } from '../test/engine/chats/histories';
+import { batchHistories, cpuHistories } from '../test/engine/chats/history_engines';
+import { softwareVulkan } from './lib/ensure.mjs';
 import { runTool } from './lib/terminal';
 
 const FLAGS = {
@@ -9,25 +13,42 @@ const FLAGS = {
   steps: { kind: 'count', value: 'N', help: 'requests of each history (default 12)' },
   beside: { kind: 'count', value: 'N', help: 'most requests beside each other (default 4)' },
   seed: { kind: 'whole', value: 'N', help: 'seed of the first history (default 0)' },
+  gpu: { kind: 'switch', help: 'on the GPU, in batches' },
 } as const;
 
 /** Histories between two lines of output. */
 const ROUND = 50;
+/** The same on the GPU, which takes seconds for one. */
+const GPU_ROUND = 5;
 
-await runTool('npm run kv-search --', FLAGS, async ({ histories = 1000, steps = 12, beside = 4, seed = 0 }) => {
-  const play = await openHistories();
+await runTool('npm run kv-search --', FLAGS, async ({ histories = 1000, steps = 12, beside = 4, seed = 0, gpu }) => {
+  const { argv, env } = process;
+  const vulkan = gpu ? softwareVulkan() : {};
+  if (Object.keys(vulkan).length > 0) {
+    // The loader of shared libraries reads its variables when a process starts.
+    const again = ['tools/run.mjs', 'tools/kv_search.ts', ...argv.slice(2)];
+    const { status } = spawnSync(argv[0], again, { env: { ...env, ...vulkan }, stdio: 'inherit' });
+    process.exitCode = status ?? 1;
+    return;
+  }
+  const play = historiesOf(gpu ? await onGpu() : await cpuHistories());
   const counts = newCounts();
   for (let done = 0; done < histories; done++) {
     await play(seed + done, steps, counts, beside);
     const isLast = done + 1 === histories;
-    if (!isLast && (done + 1) % ROUND > 0) continue;
-    const { requests, promptTokens, cachedTokens, parked, stored, aborted, beside: shared, wrong } = counts;
+    if (!isLast && (done + 1) % (gpu ? GPU_ROUND : ROUND) > 0) continue;
+    const { requests, promptTokens, cachedTokens, parked, stored, aborted, beside: shared, together, wrong } = counts;
     const share = Math.round((100 * cachedTokens) / promptTokens);
     console.log(
-      `${done + 1} histories, ${requests} answers (${aborted} aborted, ${parked} of parked chats, ${stored} from storage, ${shared} beside others), ` +
+      `${done + 1} histories, ${requests} answers (${aborted} aborted, ${parked} of parked chats, ${stored} from storage, ${shared} beside others), ${together} steps of several, ` +
         `${share} % of the prompts cached, ${wrong.length} wrong`,
     );
   }
   for (const wrong of counts.wrong) console.log(`  wrong: ${wrong}`);
   if (counts.wrong.length > 0) process.exitCode = 1;
 });
+
+async function onGpu() {
+  const { testGpu } = await import('../test/gpu/test_device');
+  return batchHistories(await testGpu());
+}

@@ -2,10 +2,11 @@
 // histories.
 
 import { expect, test } from 'vitest';
-import { newCounts, openHistories } from './histories';
+import { historiesOf, newCounts } from './histories';
+import { cpuHistories } from './history_engines';
 
 test('12 random histories of send, edit, regenerate, abort, switch and reload', async () => {
-  const play = await openHistories();
+  const play = historiesOf(await cpuHistories());
   const counts = newCounts();
   for (let seed = 1; seed <= 12; seed++) await play(seed, 8, counts);
   expect(counts.wrong).toEqual([]);
@@ -16,7 +17,7 @@ test('12 random histories of send, edit, regenerate, abort, switch and reload', 
 });
 
 test('10 of up to three requests beside each other', async () => {
-  const play = await openHistories();
+  const play = historiesOf(await cpuHistories());
   const counts = newCounts();
   for (let seed = 1; seed <= 10; seed++) await play(seed, 5, counts, 3);
   expect(counts.wrong).toEqual([]);
