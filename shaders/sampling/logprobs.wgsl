@@ -4,19 +4,23 @@
 // One workgroup goes down a tree: of all parts the best by their largest key, of their groups the best, of their logits
 // the best. At each level what is not among the best n has n better ones, and so has everything below it. Ranks are
 // counted among the few that are left, and no two are equal, so no order of threads changes a result.
+// The row is that of the last token of a pass, or of each of a batch (y).
 // Loads that wait for each other: parts, maxima of n_logprobs parts, logits of n_logprobs groups.
-// Constants: VOCAB_SIZE, RING, MOST. Libraries: sampling, logit_key.
-@group(0) @binding(0) var<storage, read> logits: array<u32>;         // (VOCAB_SIZE) bits of f32, as the head left them
-@group(0) @binding(1) var<storage, read> maxima: array<u32>;         // (ceil(VOCAB_SIZE / 32)), of these logits
-@group(0) @binding(2) var<storage, read> parts: array<vec2u>;        // (ceil(VOCAB_SIZE / 1024)), of logprob_part
-@group(0) @binding(3) var<uniform> sampling: Sampling;
-@group(0) @binding(4) var<storage, read> tokens: array<u32>;         // (CONTEXT + 1)
-// RING entries of 1 + 2 * n_logprobs words: bits of the token's own, then (id, bits) each. Ids that lack are NO_TOKEN.
+// Rows of logits and maxima are padded to 16 bytes.
+// Constants: VOCAB_SIZE, RING, ENTRIES of a step, MOST. Libraries: sampling, asked or asked_batch, logit_key.
+@group(0) @binding(0) var<storage, read> logits: array<u32>;         // (rows, VOCAB_SIZE), as the head left them
+@group(0) @binding(1) var<storage, read> maxima: array<u32>;         // (rows, ceil(VOCAB_SIZE / 32)), of these logits
+@group(0) @binding(3) var<storage, read> tokens: array<u32>;         // the ids: see places
+@group(0) @binding(4) var<storage, read> parts: array<vec2u>;        // (rows, ceil(VOCAB_SIZE / 1024)), of logprob_part
+// (RING, ENTRIES), each 1 + 2 * n_logprobs words, in a batch always with room for MOST: bits of the token's own, then
+// (id, bits) each. Ids that lack are NO_TOKEN.
 @group(0) @binding(5) var<storage, read_write> ring: array<u32>;
 
 const THREADS = 256u;
 const NO_TOKEN = 0xffffffffu;
 const GROUPS = (VOCAB_SIZE + 31u) / 32u;
+const LOGITS_STRIDE = (VOCAB_SIZE + 3u) / 4u * 4u;
+const MAXIMA_STRIDE = (GROUPS + 3u) / 4u * 4u;
 const PARTS = min((VOCAB_SIZE + 1023u) / 1024u, MOST_PARTS);
 const MOST_PARTS = 1024u;        // a larger vocabulary is refused with the request
 
@@ -29,19 +33,22 @@ var<workgroup> sums: array<f32, THREADS>;
 var<workgroup> chosen: u32;                                  // key of the token drawn
 
 var<private> tid: u32;
+var<private> row: u32;
 
 @compute @workgroup_size(THREADS)
-fn main(@builtin(local_invocation_id) lid: vec3u) {
+fn main(@builtin(local_invocation_id) lid: vec3u, @builtin(workgroup_id) wid: vec3u) {
   tid = lid.x;
-  let position = step.position + step.n_tokens;
-  let n = min(sampling.n_logprobs, MOST);
-  for (var i = tid; i < PARTS; i += THREADS) { list[i] = vec2u(parts[i].x, i); }
+  row = wid.y;
+  let token = row + select(step.n_tokens - 1u, 0u, BATCHED);
+  let n = min(asked_of(wid.y).n_logprobs, MOST);
+  for (var i = tid; i < PARTS; i += THREADS) { list[i] = vec2u(parts[row * PARTS + i].x, i); }
   // By a thread that ranks nothing: its two loads wait for each other.
-  if (tid == THREADS - 1u) { chosen = key_at(tokens[position]); }
+  if (tid == THREADS - 1u) { chosen = key_at(tokens[token_at(token, 1u)]); }
   keep_best(PARTS, max(n, 1u));
   let m = logit_of(kept[0].x);
   let log_sum = log(sum_of_parts(m));
-  let entry = position % RING * (1u + 2u * n);
+  let at = step.position + select(step.n_tokens, 1u, BATCHED);
+  let entry = (at % RING * ENTRIES + kv_slot(token)) * (1u + 2u * select(n, MOST, BATCHED));
   if (tid == 0u) { ring[entry] = logprob_bits(chosen, m, log_sum); }
   if (n > 0u) {
     var found = descend(min(n, PARTS), n, false);
@@ -56,7 +63,7 @@ fn main(@builtin(local_invocation_id) lid: vec3u) {
 }
 
 fn key_at(id: u32) -> u32 {
-  if (id < VOCAB_SIZE) { return key_of(logits[id]); }
+  if (id < VOCAB_SIZE) { return key_of(logits[row * LOGITS_STRIDE + id]); }
   return 0u;
 }
 
@@ -68,7 +75,7 @@ fn logprob_bits(key: u32, m: f32, log_sum: f32) -> u32 {
 fn sum_of_parts(m: f32) -> f32 {
   var sum = 0.0;
   for (var i = tid; i < PARTS; i += THREADS) {
-    let part = parts[i];
+    let part = parts[row * PARTS + i];
     if (part.x > 0u) { sum += bitcast<f32>(part.y) * exp(max(logit_of(part.x) - m, -1e30)); }
   }
   sums[tid] = sum;
@@ -120,7 +127,7 @@ fn descend(n_kept: u32, n: u32, to_logits: bool) -> u32 {
     if (to_logits) {
       key = key_at(index);
     } else if (index < GROUPS) {
-      key = maxima[index];
+      key = maxima[row * MAXIMA_STRIDE + index];
     }
     if (key >= floor) { list[atomicAdd(&counter, 1u)] = vec2u(key, index); }
   }

@@ -21,12 +21,13 @@
 @group(0) @binding(1) var<storage, read> maxima: array<vec4u>;       // (rows, ceil(VOCAB_SIZE / 32)) keys
 @group(0) @binding(3) var<storage, read_write> tokens: array<u32>;   // the ids: see places
 @group(0) @binding(4) var<storage, read> status: array<u32>;         // [0] is not 0 after a fused step that gave up
-@group(0) @binding(5) var<storage, read_write> parts: array<vec2u>;  // (ceil(VOCAB_SIZE / 1024)), of logprob_part
+@group(0) @binding(5) var<storage, read_write> parts: array<vec2u>;  // (rows, ceil(VOCAB_SIZE / 1024)), of logprob_part
 
 const THREADS = 256u;    // and the bins of one radix pass
 const LIST_SIZE = 512u;
 const NO_TOKEN = 0xffffffffu;    // both as in src/sampling/sampling.ts
 const GAVE_UP = 0xfffffffeu;
+const PARTS = (VOCAB_SIZE + 1023u) / 1024u;
 // The list holds what is as large as the top_k-th of these, or 5/8 of them: all groups, else the best group of each
 // thread.
 const CONTENDERS = select(min(THREADS, MAXIMA_QUADS), GROUPS, GROUPS <= THREADS);
@@ -176,7 +177,7 @@ fn write_part(index: u32) {
   var key = 0u;
   if (tid < 32u && group < GROUPS) { key = maxima_quad(group / 4u)[group % 4u]; }
   let part = part_of(tid, id, logit_quad(id), key);
-  if (tid == 0u) { parts[index] = part; }
+  if (tid == 0u) { parts[logits_row * PARTS + index] = part; }
 }
 
 @compute @workgroup_size(THREADS)

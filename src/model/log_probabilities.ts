@@ -2,11 +2,23 @@
 
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
-import { createLogprobParts } from '../kernels/sampling/logprob_parts';
-import { createLogprobs } from '../kernels/sampling/logprobs';
+import { createLogprobParts, type LogprobParts } from '../kernels/sampling/logprob_parts';
+import { createLogprobs, type LogprobRows, type Logprobs } from '../kernels/sampling/logprobs';
 import { LOGPROBS_RING, MAX_LOGPROBS } from '../sampling/logprobs';
 import { type Bound, bound } from './bound_kernel';
 import type { Buffers } from './buffers';
+
+/** Both halves of log softmax, also for a batch. */
+export function createLogprobKernels(
+  gpu: Gpu,
+  vocabSize: number,
+  batch?: LogprobRows,
+): { half: Promise<LogprobParts>; whole: Promise<Logprobs> } {
+  return {
+    half: createLogprobParts(gpu, { vocabSize }),
+    whole: createLogprobs(gpu, { vocabSize, ring: LOGPROBS_RING, most: MAX_LOGPROBS }, batch),
+  };
+}
 
 export class LogProbabilities {
   private constructor(
@@ -19,11 +31,11 @@ export class LogProbabilities {
   /** @throws GpuProgramError */
   static async create(gpu: Gpu, vocabSize: number, buffers: Buffers): Promise<LogProbabilities> {
     const { logits, maxima, sampling, tokens, rawLogits, rawMaxima, logprobParts: parts, logprobs: ring } = buffers;
-    const logprobs = createLogprobs(gpu, { vocabSize, ring: LOGPROBS_RING, most: MAX_LOGPROBS });
+    const { half, whole } = createLogprobKernels(gpu, vocabSize);
     const made = await Promise.all([
-      bound(createLogprobParts(gpu, { vocabSize }), logits, maxima, rawLogits, rawMaxima, parts),
-      bound(logprobs, logits, maxima, parts, sampling, tokens, ring),
-      bound(logprobs, rawLogits, rawMaxima, parts, sampling, tokens, ring),
+      bound(half, logits, maxima, rawLogits, rawMaxima, parts),
+      bound(whole, logits, maxima, sampling, tokens, parts, ring),
+      bound(whole, rawLogits, rawMaxima, sampling, tokens, parts, ring),
     ]);
     return new LogProbabilities(...made);
   }

@@ -104,15 +104,23 @@ export interface Batching {
   readonly room: number;
   /** The time of a step of so many requests, as a multiple of a step of one, as measured on this GPU. */
   readonly cost: (requests: number) => number;
-  /** Copies the first positions of the cache, which have these ids, to a slot, which samples as asked. */
+  /**
+   * Makes ready for requests with log probabilities. Steps may be in flight.
+   * @throws GpuMemoryError, GpuProgramError, MissingPartError
+   */
+  reportLogprobs(): Promise<void>;
+  /**
+   * Copies the first positions of the cache, which have these ids, to a slot, which samples as asked. For log
+   * probabilities `reportLogprobs` comes first.
+   */
   fill(slot: number, ids: Uint32Array<ArrayBuffer>, sampling: SamplingParams): SlotKv;
   /** Makes the next steps those of these requests, and no others. */
   setMembers(members: readonly BatchMember[]): void;
   /**
-   * Queues up to MOST_TOGETHER steps in one submit. Resolves with the ids of each step, one for each slot: GAVE_UP for
-   * a step that gave up, and for all behind it.
+   * Queues up to MOST_TOGETHER steps in one submit. Resolves with what they brought to each slot: GAVE_UP for a step
+   * that gave up, and for all behind it.
    */
-  steps(count: number): Promise<readonly Uint32Array[]>;
+  steps(count: number): Promise<readonly Exclude<Arrival, number>[]>;
   destroy(): void;
 }
 

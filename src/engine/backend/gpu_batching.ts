@@ -3,13 +3,13 @@
 import { GpuProgramError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { type ListAtStep, recordPass } from '../../gpu/kernel';
-import { WordReadback } from '../../gpu/readback';
-import { Batch, SLOTS } from '../../model/batch/batch';
+import { Batch } from '../../model/batch/batch';
 import { checkBatch } from '../../model/batch/batch_check';
 import { timeBatch } from '../../model/batch/batch_time';
 import type { Llama } from '../../model/llama';
 import type { FusedLaunch } from '../../model/step/decode_step';
-import { BATCH_DEPTH, type BatchAsked, type Batching, MOST_TOGETHER } from './backend';
+import type { BatchAsked, Batching } from './backend';
+import { BatchReadbacks } from './batch_readbacks';
 
 /** The findings of the first batch of a model: which steps are right here, and what they cost. */
 interface Findings {
@@ -65,10 +65,9 @@ export async function createBatching(
   };
   const fused = plain ? null : found ? found.fused : llama.fusedLaunch;
   const batch = (fused && (await create(fused).catch(() => null))) ?? (await create(null));
-  let readback: WordReadback;
+  const readbacks = new BatchReadbacks(gpu, batch);
   try {
-    const make = () => new WordReadback(gpu, BATCH_DEPTH + 1, MOST_TOGETHER * SLOTS);
-    readback = await gpu.guardMemory('The readback of a batch', make);
+    await readbacks.open();
   } catch (error) {
     batch.destroy();
     throw error;
@@ -77,23 +76,26 @@ export async function createBatching(
     slots,
     room: batch.room,
     cost: findings.get(llama)?.cost as Findings['cost'],
-    fill: (slot, ids, sampling) => batch.fill(slot, ids, sampling, branches),
+    async reportLogprobs() {
+      await batch.reportLogprobs();
+      await readbacks.openReports();
+    },
+    fill(slot, ids, sampling) {
+      readbacks.most[slot] = sampling.logprobs;
+      return batch.fill(slot, ids, sampling, branches);
+    },
     setMembers: (members) => batch.setRows(members),
     async steps(count) {
       if (gpu.failure) throw gpu.failure;
       const steps = Array.from({ length: count }, () => batch.next());
       const encoder = recordSteps(gpu, steps);
-      const target = readback.copy(encoder, batch.tokens, 4 * steps[0].at, SLOTS);
-      for (const [i, { at }] of steps.entries()) {
-        if (i > 0) encoder.copyBufferToBuffer(batch.tokens, 4 * at, target, 4 * SLOTS * i, 4 * SLOTS);
-      }
+      const read = readbacks.copy(encoder, steps);
       gpu.submit(encoder.finish());
-      const ids = await readback.readMany(target, SLOTS * count);
-      return steps.map((_, i) => ids.subarray(SLOTS * i, SLOTS * (i + 1)));
+      return read();
     },
     destroy() {
       batch.destroy();
-      readback.destroy();
+      readbacks.destroy();
     },
   };
 }

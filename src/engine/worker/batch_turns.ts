@@ -76,9 +76,9 @@ class Seat {
 
 export class BatchTurns implements StepsBeside {
   private batching: Batching | null = null;
-  /** Requests that step, and those whose slots are taken. */
+  /** Requests that step, and slots that are taken, also by one that joins or has left. */
   private readonly seats = new Set<Seat>();
-  private readonly taken = new Set<Seat>();
+  private readonly taken = new Set<number>();
   private hasChanged = false;
   private isRunning = false;
   /** Tokens of each conversation when it last asked for a seat, or left one. */
@@ -87,11 +87,13 @@ export class BatchTurns implements StepsBeside {
   private mostPositions = Number.POSITIVE_INFINITY;
   /** True where no batch can be made, whoever asks. */
   private isRefused = false;
+  /** True where steps of a batch cannot report log probabilities. */
+  private isMute = false;
   /** True once a fused step gave up: no step of this batch does anything any more. Those of the next are plain. */
   private isStuck = false;
   private isPlainFromNow = false;
   /** Readbacks in flight, the oldest first, each of so many steps. */
-  private readonly flights: { ids: Promise<readonly Uint32Array[]>; steps: number }[] = [];
+  private readonly flights: { arrivals: ReturnType<Batching['steps']>; steps: number }[] = [];
   private readonly runAhead = new RunAhead('auto', BATCH_DEPTH, MOST_TOGETHER);
   private wake: (() => void) | null = null;
   private preparing: { isOver: boolean } | null = null;
@@ -165,7 +167,7 @@ export class BatchTurns implements StepsBeside {
     const all = idsSoFar();
     await branches.bringBack(session, seat, all.slice(0, -1), () => systemTokens(asked.prompt, asked.chat, session));
     turns.leaveBatch = null;
-    this.release(seat);
+    this.release(seat.slot);
     await turns.begin();
     backend.goOn(all);
     const ms = this.now() - start;
@@ -190,13 +192,13 @@ export class BatchTurns implements StepsBeside {
       const kv = await seat.kv.shrink(ids.length);
       if (kv) branches.add(kv, ids, Math.min(ids.length, systemTokens(prompt, chat, session)), seat.kv);
     } finally {
-      this.release(seat);
+      this.release(seat.slot);
     }
   }
 
-  /** True if all that the answer asks of a step is what a batch does: no constraint, and no log probabilities. */
+  /** True if all that the answer asks of a step is what a batch does: no constraint. */
   private isPlain({ asked, turn }: AnswerBeside): boolean {
-    const isPlain = asked.sampling.logprobs === null && !asked.constraint;
+    const isPlain = !asked.constraint && (asked.sampling.logprobs === null || !this.isMute);
     return isPlain && asked.runAhead.asked === 'auto' && turn !== undefined;
   }
 
@@ -220,12 +222,16 @@ export class BatchTurns implements StepsBeside {
     const { batching } = this;
     if (!batching || !this.hasSeat(ids.length)) return null;
     const slots = Array.from({ length: batching.slots }, (_, i) => i);
-    const slot = slots.find((free) => [...this.taken].every((seat) => seat.slot !== free)) as number;
+    const slot = slots.find((free) => !this.taken.has(free)) as number;
+    this.taken.add(slot);
+    if (joining.sampling.logprobs !== null && !(await this.makeReports(batching))) {
+      this.release(slot);
+      return null;
+    }
     const cached = ids.slice(0, -1);
     const seat = new Seat(slot, batching.fill(slot, cached, joining.sampling), joining, ids[cached.length]);
     joining.inFlight.isBeside = true;
     this.seats.add(seat);
-    this.taken.add(seat);
     this.changed();
     if (!this.isRunning) void this.run();
     return seat;
@@ -239,9 +245,19 @@ export class BatchTurns implements StepsBeside {
     this.changed();
   }
 
+  /** Makes steps report log probabilities. False where this GPU refuses it: such requests take turns. */
+  private async makeReports(batching: Batching): Promise<boolean> {
+    try {
+      await withMemory(this.session, () => batching.reportLogprobs());
+    } catch {
+      this.isMute = true;
+    }
+    return !this.isMute;
+  }
+
   /** Frees the slot of a request that has left. */
-  private release(seat: Seat): void {
-    this.taken.delete(seat);
+  private release(slot: number): void {
+    this.taken.delete(slot);
     this.closeUnused();
   }
 
@@ -309,7 +325,7 @@ export class BatchTurns implements StepsBeside {
     } catch {
       // Each request reads the failure with its ids.
     } finally {
-      await Promise.allSettled(this.flights.splice(0).map(({ ids }) => ids));
+      await Promise.allSettled(this.flights.splice(0).map(({ arrivals }) => arrivals));
       for (const seat of this.seats) this.dismiss(seat);
       this.isRunning = false;
       this.closeUnused();
@@ -326,7 +342,7 @@ export class BatchTurns implements StepsBeside {
     if (!rests) this.fill();
     const oldest = this.flights.shift();
     if (oldest) {
-      await oldest.ids;
+      await oldest.arrivals;
       for (let i = 0; i < oldest.steps; i++) this.runAhead.arrived(this.now());
       return;
     }
@@ -415,16 +431,13 @@ export class BatchTurns implements StepsBeside {
     const { counters } = this.session.backend;
     const before = counters && { ...counters };
     const now = this.now();
-    const ids = batching.steps(steps);
-    ids.catch(() => {}); // the requests read it
-    this.flights.push({ ids, steps });
+    const arrivals = batching.steps(steps);
+    arrivals.catch(() => {}); // the requests read it
+    this.flights.push({ arrivals, steps });
     for (const seat of members) {
       if (before && counters) addCalls(seat, before, counters);
-      seat.joining.inFlight.add(
-        ids.then((all) => Uint32Array.from(all, (each) => each[seat.slot])),
-        steps,
-        now,
-      );
+      const own = arrivals.then((all) => all[seat.slot]);
+      seat.joining.inFlight.add(own, steps, now);
       seat.tell();
     }
   }

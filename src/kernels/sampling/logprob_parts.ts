@@ -11,6 +11,8 @@ export interface LogprobParts {
   /** logits (logitsBytes), their maxima (maximaBytes), a copy of each, parts (partsBytes). */
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
   record(list: CommandList, group: GPUBindGroup): void;
+  /** Of rows of logits and maxima, each padded to its size above, to rows of parts. */
+  recordRows(list: CommandList, group: GPUBindGroup, rows: number): void;
 }
 
 /** Sums exp(logit) in parts, and keeps the logits and maxima that biases and penalties are about to change. */
@@ -24,5 +26,6 @@ export async function createLogprobParts(gpu: Gpu, shape: { vocabSize: number })
   return {
     bind: (...buffers) => kernel.bind(...buffers),
     record: (list, group) => list.add(kernel, group, countParts(shape.vocabSize)),
+    recordRows: (list, group, rows) => list.add(kernel, group, countParts(shape.vocabSize), rows),
   };
 }

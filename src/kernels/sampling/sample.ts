@@ -20,8 +20,8 @@ export interface Sample {
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
   /** @param parts also writes the parts of log softmax */
   record(list: CommandList, group: GPUBindGroup, parts?: boolean): void;
-  /** Draws for the requests of a batch. */
-  recordRows(list: CommandList, group: GPUBindGroup, rows: number): void;
+  /** Draws for the requests of a batch. @param parts as in `record` */
+  recordRows(list: CommandList, group: GPUBindGroup, rows: number, parts?: boolean): void;
 }
 
 /** Logits of one part of log softmax. */
@@ -59,6 +59,6 @@ export async function createSample(gpu: Gpu, shape: { vocabSize: number }, batch
   return {
     bind: (...buffers) => kernel.bind(...buffers),
     record: (list, group, withParts = false) => list.add(kernel, group, withParts ? 1 + parts : 1),
-    recordRows: (list, group, rows) => list.add(kernel, group, 1, rows),
+    recordRows: (list, group, rows, withParts = false) => list.add(kernel, group, withParts ? 1 + parts : 1, rows),
   };
 }

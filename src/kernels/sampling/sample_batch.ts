@@ -6,7 +6,7 @@ import type { Gpu } from '../../gpu/device';
 import type { RowTable } from '../../gpu/kernel';
 import { createLogitBias, type LogitBias } from './logit_bias';
 import { createPenalties, type Penalties } from './penalties';
-import { createSample, type Sample } from './sample';
+import { type AskedRows, createSample, type Sample } from './sample';
 
 /** The kernel of createSample. Logits and maxima have a row for each conversation, `sampling` one for each slot. */
 export function createBatchSample(gpu: Gpu, shape: { vocabSize: number }, rows: RowTable): Promise<Sample> {
@@ -29,4 +29,9 @@ export function createBatchPenalties(
   rows: RowTable,
 ): Promise<Penalties> {
   return createPenalties(gpu, shape, { rows, asked, history, room });
+}
+
+/** What each conversation asks of the sampler, for other kernels with a row for each. */
+export function askedRows(rows: RowTable): AskedRows {
+  return { rows, asked };
 }

@@ -9,6 +9,7 @@ import { createMatmulFew } from '../../kernels/linear/matmul_few';
 import { type BatchRow, createRows, SLOTS, TOKEN_RING } from '../../kernels/row_table';
 import { logitsBytes, maximaBytes, seenBytes } from '../../kernels/sampling/logits_size';
 import { partsBytes } from '../../kernels/sampling/sample';
+import { LOGPROBS_RING } from '../../sampling/logprobs';
 import {
   BIASES_BYTES,
   packBiases,
@@ -28,9 +29,10 @@ import {
   createFusedLayers,
   createPlainLayers,
 } from './batch_layers';
-import { createBatchSampler } from './batch_sampler';
+import { type BatchLogprobs, createLogprobsOfBatch, ENTRY_WORDS, REPORT_WORDS, RING_WORDS } from './batch_logprobs';
+import { createBatchSampler, type StepEnd } from './batch_sampler';
 
-export { SLOTS };
+export { ENTRY_WORDS, REPORT_WORDS, RING_WORDS, SLOTS };
 
 /** The buffers of a batch beside those of the model. */
 function createBuffers({ gpu, config, kvCache, attentionShape }: LinearSources, slots: number, room: number) {
@@ -45,7 +47,7 @@ function createBuffers({ gpu, config, kvCache, attentionShape }: LinearSources, 
       maxima: storage('maxima', SLOTS * maximaBytes(vocabSize)),
       asked: storage('asked', SLOTS * SAMPLING_BYTES),
       tokens: storage('tokens', 4 * SLOTS * TOKEN_RING),
-      parts: storage('parts', partsBytes(vocabSize)), // bound, never written
+      parts: storage('parts', SLOTS * partsBytes(vocabSize)),
       biases: storage('biases', slots * BIASES_BYTES),
       history: storage('history', 4 * slots * room), // the ids of each slot, by position, for penalties
       seen: storage('seen', SLOTS * seenBytes(vocabSize)),
@@ -64,6 +66,11 @@ export class Batch {
   private isChanged = false;
   /** Slots whose conversation asks for that. */
   private readonly changed = new Set<number>();
+  /** Slots whose conversation asks for log probabilities, and what reports them. */
+  private readonly reported = new Set<number>();
+  private logprobs: BatchLogprobs | null = null;
+  /** That, while some row asks for them. */
+  private reports: BatchLogprobs | null = null;
   private readonly lists = new Map<string, CommandList>();
 
   private constructor(
@@ -73,7 +80,7 @@ export class Batch {
     /** Positions of a slot. */
     readonly room: number,
     private readonly layers: BatchLayers,
-    private readonly forward: (list: CommandList, nTokens: number, isChanged: boolean) => void,
+    private readonly forward: (list: CommandList, nTokens: number, end: StepEnd) => void,
   ) {}
 
   /** As many slots, up to `most`, as this GPU binds with room for so many tokens each. */
@@ -122,11 +129,11 @@ export class Batch {
           createEnds(linears, sources, buffers),
           createBatchSampler(gpu, { vocabSize, room }, buffers.rows, buffers.own, layers.status),
         ]);
-        const forward = (list: CommandList, nTokens: number, isChanged: boolean) => {
+        const forward = (list: CommandList, nTokens: number, end: StepEnd) => {
           ends.embed(list, nTokens);
           layers.record(list, nTokens);
           ends.head(list, nTokens);
-          sample(list, nTokens, isChanged);
+          sample(list, nTokens, end);
         };
         return new Batch(sources, buffers, slots, room, layers, forward);
       } catch (error) {
@@ -144,7 +151,25 @@ export class Batch {
     return this.buffers.own.tokens;
   }
 
-  /** Copies the first positions of the cache, which have these ids, to a slot. Its conversation samples as asked. */
+  /** The log probabilities of steps: see BatchLogprobs. */
+  get ring(): GPUBuffer | null {
+    return this.logprobs?.ring ?? null;
+  }
+
+  /**
+   * Makes ready for conversations that ask for log probabilities. Steps may run meanwhile.
+   * @throws GpuMemoryError, GpuProgramError, MissingPartError
+   */
+  async reportLogprobs(): Promise<void> {
+    const { gpu, config } = this.sources;
+    const { rows, own } = this.buffers;
+    this.logprobs ??= await createLogprobsOfBatch(gpu, config, rows, own);
+  }
+
+  /**
+   * Copies the first positions of the cache, which have these ids, to a slot. Its conversation samples as asked. For
+   * log probabilities `reportLogprobs` comes first.
+   */
   fill(slot: number, ids: Uint32Array<ArrayBuffer>, asked: SamplingParams, branches: KvBranches): SlotRows {
     const { gpu, kvCache } = this.sources;
     const { own, cache } = this.buffers;
@@ -153,6 +178,8 @@ export class Batch {
     gpu.write(own.history, ids, 4 * slot * this.room);
     if (penalizes(asked) || asked.biases.length > 0) this.changed.add(slot);
     else this.changed.delete(slot);
+    if (asked.logprobs === null) this.reported.delete(slot);
+    else this.reported.add(slot);
     return new SlotRows(branches, cache.slot(slot), ids.length, kvCache);
   }
 
@@ -163,24 +190,29 @@ export class Batch {
     this.layers.renew();
     this.rows = rows;
     this.isChanged = rows.some(({ slot }) => this.changed.has(slot));
+    this.reports = rows.some(({ slot }) => this.reported.has(slot)) ? this.logprobs : null;
     for (const { slot, id } of rows) {
       if (id !== undefined) gpu.write(this.tokens, Uint32Array.of(id), 4 * this.placeOf(this.steps) + 4 * slot);
     }
   }
 
-  /** The next step, to be recorded at once, and the place of its ids in `tokens`: that of slot 0, in words. */
-  next(): { pass: ListAtStep; at: number } {
-    const { isChanged } = this;
+  /**
+   * The next step, to be recorded at once, and the places of its ids in `tokens` and of its report in `ring`: those of
+   * slot 0, in words. `reportAt` is null where no row asks for log probabilities.
+   */
+  next(): { pass: ListAtStep; at: number; reportAt: number | null } {
+    const { isChanged, reports } = this;
     const nTokens = this.rows.length;
     const step = { position: this.steps++, nTokens };
-    const key = `${nTokens} ${isChanged}`;
+    const key = `${nTokens} ${isChanged} ${reports !== null}`;
     let list = this.lists.get(key);
     if (!list) {
       list = new CommandList(this.sources.gpu);
-      this.forward(list, nTokens, isChanged);
+      this.forward(list, nTokens, { changes: isChanged, reports });
       this.lists.set(key, list);
     }
-    return { pass: { list, step, rows: this.buffers.rows }, at: this.placeOf(this.steps) };
+    const reportAt = reports && (this.steps % LOGPROBS_RING) * REPORT_WORDS;
+    return { pass: { list, step, rows: this.buffers.rows }, at: this.placeOf(this.steps), reportAt };
   }
 
   /** The logits of the rows of the newest step. */
@@ -197,6 +229,7 @@ export class Batch {
 
   destroy(): void {
     this.layers.destroy();
+    this.logprobs?.destroy();
     free(this.sources, this.buffers);
   }
 }

@@ -31,7 +31,8 @@ const ASKED: readonly Asked[] = [
   { ids: numbers(9, 31), options: { ...SAMPLED, seed: 8, maxTokens: 70, topK: 20, gpuTimes: true } },
   { ids: numbers(11, 12), options: { ...SAMPLED, seed: 9, maxTokens: 90, topP: 0.9 }, stopAfter: 30 },
   { ids: numbers(13, 12), options: { ...SAMPLED, seed: 9, maxTokens: 60, repetitionPenalty: 1.3, minTokens: 9 } },
-  { ids: numbers(15, 12), options: { ...SAMPLED, seed: 9, maxTokens: 24, logprobs: 2 } }, // takes turns
+  { ids: numbers(15, 12), options: { ...SAMPLED, seed: 9, maxTokens: 70, logprobs: 2 } },
+  { ids: numbers(17, 12), options: { ...SAMPLED, seed: 9, maxTokens: 70, logprobs: 0, presencePenalty: 0.5 } },
 ];
 
 let backend: WebGpuBackend;
@@ -51,6 +52,8 @@ let mostRoom: number;
 let mostMemory: number;
 /** The fewest leading tokens that a slot can give. */
 let slotLeast: number;
+/** Whether a batch cannot report log probabilities. */
+let isMute: boolean;
 
 beforeAll(async () => {
   await import('../../../src/engine/worker/batch_turns'); // a late part leaves the requests to their turns
@@ -66,6 +69,8 @@ beforeAll(async () => {
       ...batching,
       cost: () => cost,
       fill: (...asked) => Object.defineProperty(batching.fill(...asked), 'least', { value: slotLeast }),
+      reportLogprobs: () =>
+        isMute ? Promise.reject(new GpuProgramError('a test', 'A test.')) : batching.reportLogprobs(),
       setMembers(next) {
         members = next.length;
         batching.setMembers(next);
@@ -74,7 +79,13 @@ beforeAll(async () => {
         const first = steps.length;
         steps.push(...Array(count).fill(members));
         const gaveUp = (i: number) => !asked.plain && first + i >= givesUpAfter;
-        return batching.steps(count).then((all) => all.map((ids, i) => (gaveUp(i) ? ids.fill(GAVE_UP) : ids)));
+        return batching.steps(count).then((all) => {
+          for (const each of all) {
+            const ids = 'ids' in each ? each.ids : each;
+            for (let i = 0; i < count; i++) if (gaveUp(i)) ids[i] = GAVE_UP;
+          }
+          return all;
+        });
       },
     };
   };
@@ -89,6 +100,7 @@ function open(budget = 1e9, most = 8, batchCost = 1) {
   mostRoom = Number.POSITIVE_INFINITY;
   mostMemory = Number.POSITIVE_INFINITY;
   slotLeast = 0;
+  isMute = false;
   turns = new Turns(20, () => ticks++);
   turns.most = most;
   session = numberSession(backend);
@@ -120,6 +132,14 @@ async function alone(asked: readonly Asked[]): Promise<Ran[]> {
 /** A stop is heard with the next token: how many come before the end differs. */
 const upToStop = ({ said }: Ran, { stopAfter }: Asked) => (stopAfter ? said.ids.slice(0, stopAfter) : said);
 
+/** Two equal answers have the same log probabilities, up to the last bits of the logits. */
+function expectClose(found: Ran, wanted: Ran): void {
+  const numbers = ({ tokens }: Ran) =>
+    tokens.map(({ logprobs }) => [logprobs?.chosen, ...(logprobs?.top ?? [])].map((each) => each?.logprob));
+  const close = (each: number | undefined) => each && expect.closeTo(each, 4);
+  expect(numbers(found)).toEqual(numbers(wanted).map((each) => each.map(close)));
+}
+
 describe('answers at once', () => {
   test('step together, and are those of each alone', async () => {
     open();
@@ -130,7 +150,8 @@ describe('answers at once', () => {
     const answers = await Promise.all(ASKED.map(run));
     for (const [i, asked] of ASKED.entries()) expect(upToStop(answers[i], asked)).toEqual(upToStop(expected[i], asked));
     expect(answers[3].said.reason).toBe('abort');
-    expect(Math.max(...steps)).toBe(5);
+    expect(Math.max(...steps)).toBe(7);
+    for (const i of [4, 5, 6]) expectClose(answers[i], expected[i]);
     expect(steps.filter((members) => members > 1).length).toBeGreaterThan(30);
     for (const { done, tokens } of answers) {
       expect(done?.metrics.tbtMs.perToken.length).toBe(tokens.length - 1);
@@ -280,6 +301,17 @@ describe('answers at once', () => {
     expect(answers.every(({ done }) => done?.metrics.tbtMs.perToken.length)).toBe(true);
     session.branches?.giveUp();
     expect([session.branches?.held.bytes, session.batches?.running.size]).toEqual([0, 0]);
+  });
+
+  test('where a batch cannot report log probabilities, requests for them take turns, and others step together', async () => {
+    open();
+    isMute = true;
+    const asked = [ASKED[0], ASKED[1], ASKED[5]];
+    const expected = await alone(asked);
+    const answers = await Promise.all(asked.map(run));
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+    expectClose(answers[2], expected[2]);
+    expect(Math.max(...steps)).toBe(2);
   });
 
   test('a batch that is slower than turns is left for good', async () => {

@@ -17,6 +17,8 @@ import type { HistoryEngine } from './history_engines';
 /** Of a piece in storage. */
 const PIECE = 16;
 const VOCAB = 259;
+/** Products of one token and of several add up in another order, which changes the last bits of logits. */
+const CLOSE = 1e-4;
 
 /** A chat: the ids of its turns, questions and answers in turn. */
 interface Chat {
@@ -79,6 +81,7 @@ export function historiesOf(engine: HistoryEngine): Player {
       const options: GenerateOptions = { temperature, seed: drawn, maxTokens: 1 + pick(sizes.answer) };
       if (pick(4) === 0) options.repetitionPenalty = 1.3;
       if (pick(8) === 0) options.reuseCache = false;
+      if (drawn % 5 === 0) options.logprobs = drawn % 4;
       return { chat, prompt, options, end: Number.POSITIVE_INFINITY };
     };
     const before = engine.together;
@@ -92,7 +95,7 @@ export function historiesOf(engine: HistoryEngine): Player {
       turns.most = beside === 1 || pick(4) === 0 ? 1 : beside;
       const answers = await askBeside(engine, session, turns, requests);
       for (const [i, { chat, prompt, options }] of requests.entries()) {
-        const { ids, done } = answers[i] ?? { ids: [], done: null };
+        const { ids, logprobs, done } = answers[i] ?? { ids: [], logprobs: [], done: null };
         count(counts, done);
         chat.turns.push(ids);
         const isWhole = done !== null && done.finishReason !== 'abort';
@@ -100,9 +103,12 @@ export function historiesOf(engine: HistoryEngine): Player {
         const maxTokens = isWhole ? options.maxTokens : ids.length;
         fresh.cachedIds = [];
         const wanted = await ask(fresh, { ids: prompt }, { ...options, maxTokens, reuseCache: false });
+        const place = `seed ${seed}, step ${step}.${i}`;
         if (ids.join() !== wanted.ids.join()) {
-          counts.wrong.push(`seed ${seed}, step ${step}.${i}: ${ids.join(' ')} instead of ${wanted.ids.join(' ')}`);
+          counts.wrong.push(`${place}: ${ids.join(' ')} instead of ${wanted.ids.join(' ')}`);
         }
+        const distance = logprobDistance(logprobs, wanted.logprobs);
+        if (!(distance < CLOSE)) counts.wrong.push(`${place}: log probabilities are off by ${distance}`);
       }
       const { bytes } = session.branches?.held ?? { bytes: 0 };
       if (bytes > budget) counts.wrong.push(`seed ${seed}, step ${step}: ${bytes} bytes parked of ${budget}`);
@@ -115,6 +121,15 @@ export function historiesOf(engine: HistoryEngine): Player {
     session.branches?.giveUp();
     counts.together += engine.together - before;
   };
+}
+
+/** The largest difference of two equal answers' log probabilities. */
+function logprobDistance(found: Answer['logprobs'], wanted: Answer['logprobs']): number {
+  const numbers = (all: Answer['logprobs']) =>
+    all.flatMap((each) => (each ? [each.chosen, ...each.top].map(({ logprob }) => logprob) : []));
+  const [a, b] = [numbers(found), numbers(wanted)];
+  const distances = a.map((logprob, i) => (logprob === b[i] ? 0 : Math.abs(logprob - (b[i] ?? Number.NaN))));
+  return a.length === b.length ? Math.max(0, ...distances) : Number.NaN;
 }
 
 /** The next prompt of a chat: a new question, an edited one, or that of an answer that is made again. */

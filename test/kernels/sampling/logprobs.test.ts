@@ -64,7 +64,7 @@ async function createReporter(vocabSize: number, without: (typeof PATHS)[number]
   draw.record(before, draw.bind(logitsBuffer, maxima, sampling, drawn, status, partsOfDraw), true);
   half.record(before, half.bind(logitsBuffer, maxima, rawLogits, rawMaxima, parts));
   const after = new CommandList(gpu);
-  whole.record(after, whole.bind(rawLogits, rawMaxima, parts, sampling, tokens, ring));
+  whole.record(after, whole.bind(rawLogits, rawMaxima, sampling, tokens, parts, ring));
   return async (logits, id, k, position = 5) => {
     const untouched = new Uint32Array(LOGPROBS_BYTES / 4).fill(0xabababab);
     gpu.write(ring, untouched);

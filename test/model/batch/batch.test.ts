@@ -1,15 +1,20 @@
 // Steps of several conversations in one pass against the steps of each alone, and against itself with other neighbors.
 
 import { describe, expect, test } from 'vitest';
+import { logprobs as textbook } from '../../../src/cpu/logprobs';
+import { recordPass } from '../../../src/gpu/kernel';
+import { SLOTS } from '../../../src/kernels/row_table';
 import { Batch } from '../../../src/model/batch/batch';
 import { checkBatch } from '../../../src/model/batch/batch_check';
 import type { BatchFused } from '../../../src/model/batch/batch_layers';
+import { ENTRY_WORDS } from '../../../src/model/batch/batch_logprobs';
 import { timeBatch } from '../../../src/model/batch/batch_time';
 import { readConfig } from '../../../src/model/config/read';
 import { Llama } from '../../../src/model/llama';
 import { sampleEnd } from '../../../src/model/sampler';
 import { resolveTensors } from '../../../src/model/tensors';
 import { allocateWeights } from '../../../src/model/weights';
+import { entryWords, readLogprobs } from '../../../src/sampling/logprobs';
 import { GAVE_UP, penalizes, type SamplingParams } from '../../../src/sampling/sampling';
 import { openModel } from '../../../src/storage/model_file';
 import { relativeError } from '../../close';
@@ -102,7 +107,6 @@ type Model = Awaited<ReturnType<typeof open>>;
 
 /** Runs a step, and returns the ids of all slots. */
 async function step({ gpu }: Model, batch: Batch): Promise<Uint32Array> {
-  const { recordPass } = await import('../../../src/gpu/kernel');
   const { pass, at } = batch.next();
   const encoder = gpu.device.createCommandEncoder();
   recordPass(gpu, encoder, [pass]);
@@ -187,6 +191,51 @@ test('a conversation comes back from its slot, and goes on', async () => {
   expect(answer).toEqual(expected.answer);
   batch.destroy();
 });
+
+test.each(['as the head left them', 'before biases and penalties'])(
+  'log probabilities of each row, %s',
+  async (when) => {
+    const model = await open('f16_group3_hd32_bias_sharded', PATHS[when.startsWith('as') ? 0 : 1]);
+    const before = model.gpu.allocatedBytes;
+    const batch = await model.batch(CHATS.length, 48);
+    await batch.reportLogprobs();
+    const most = [3, null, 20, 0, 1];
+    /** The logits and ids of a step of all chats in other slots than rows, and the entries of its report. */
+    const stepOf = async (chats: readonly Chat[]) => {
+      const slots = chats.map((_, i) => (i + 2) % chats.length);
+      const rows = slots.map((slot, i) => ({ slot, position: chats[i].ids.length - 1, id: chats[i].ids.at(-1) }));
+      for (const [i, { ids, params }] of chats.entries()) {
+        await model.prompt(chats[i]);
+        const asked = { ...params, logprobs: most[i] };
+        batch.fill(slots[i], Uint32Array.from(ids.slice(0, -1)), asked, model.llama.kvBranches);
+      }
+      batch.setRows(rows);
+      const { pass, at, reportAt } = batch.next();
+      const encoder = model.gpu.device.createCommandEncoder();
+      recordPass(model.gpu, encoder, [pass]);
+      model.gpu.submit(encoder.finish());
+      const ids = new Uint32Array(await model.gpu.read({ buffer: batch.tokens, offset: 4 * at, size: 4 * SLOTS }));
+      const words = new Uint32Array(await model.gpu.read(batch.ring!));
+      const reports = slots.map((slot, i) => {
+        const first = (reportAt ?? Number.NaN) + slot * ENTRY_WORDS;
+        const entry = words.subarray(first, first + entryWords(most[i] ?? 0));
+        return readLogprobs(Uint32Array.of(ids[slot], ...entry), 1, most[i] ?? 0).logprobs[0];
+      });
+      return { ids: slots.map((slot) => ids[slot]), logits: await batch.readLogits(), reports };
+    };
+    const plain = await stepOf(CHANGED.map(({ ids }) => ({ ids, params: GREEDY })));
+    const { ids, reports } = when.startsWith('as') ? plain : await stepOf(CHANGED);
+    for (const [i, k] of most.entries()) {
+      if (k === null) continue;
+      const wanted = textbook(plain.logits[i], ids[i], k);
+      expect(reports[i].top.map(({ id }) => id)).toEqual(wanted.top.map(({ id }) => id));
+      expect(reports[i].chosen).toBeCloseTo(wanted.chosen, 4);
+      for (const [j, { logprob }] of reports[i].top.entries()) expect(logprob).toBeCloseTo(wanted.top[j].logprob, 4);
+    }
+    batch.destroy();
+    expect([model.gpu.failure, model.gpu.allocatedBytes]).toEqual([null, before]);
+  },
+);
 
 test('a slot tells which positions its rings have lost, whatever the rings of the cache hold', async () => {
   const model = await open('gemma3', [], 'f32', testGpu(), 1300);
