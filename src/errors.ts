@@ -1,26 +1,6 @@
 // Every error that Vivace throws on purpose: a class, a stable `code`, and a sentence with the violated number and a
 // remedy. Imports nothing, so that every room may use it.
 
-/** Class names by code, since a bundle renames the classes. */
-const NAMES: Readonly<Record<string, string>> = {
-  'invalid-request': 'InvalidRequestError',
-  'context-overflow': 'ContextOverflowError',
-  'model-fetch': 'ModelFetchError',
-  'model-file': 'ModelFileError',
-  'unsupported-model': 'UnsupportedModelError',
-  tokenizer: 'TokenizerError',
-  'chat-template': 'ChatTemplateError',
-  constraint: 'ConstraintError',
-  'not-finite': 'NotFiniteError',
-  'attention-unavailable': 'AttentionUnavailable',
-  'webgpu-unavailable': 'WebGpuUnavailableError',
-  'gpu-memory': 'GpuMemoryError',
-  memory: 'MemoryError',
-  'device-lost': 'DeviceLostError',
-  'gpu-program': 'GpuProgramError',
-  worker: 'WorkerError',
-};
-
 /** Longest message in characters. Messages may quote untrusted files. */
 const MAX_MESSAGE = 1000;
 
@@ -38,6 +18,15 @@ const LASTING = new Set([
   'gpu-program',
 ]);
 
+/** Codes of errors that may pass. */
+const PASSING = new Set(['model-fetch', 'model-file', 'gpu-memory', 'memory', 'device-lost', 'worker']);
+
+/** `model-file` is a `ModelFileError`. The name of a class comes from its code, since a bundle renames the classes. */
+function nameOf(code: string): string {
+  const name = code.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
+  return `${name.replace('Webgpu', 'WebGpu')}Error`;
+}
+
 /** Base of all typed errors. `code` is stable and machine readable; `message` is a sentence for people. */
 export class VivaceError extends Error {
   readonly code: string;
@@ -46,7 +35,7 @@ export class VivaceError extends Error {
 
   constructor(code: string, message: string, options: ErrorOptions & { canRetry?: boolean } = {}) {
     super(message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message, options);
-    this.name = NAMES[code] ?? 'VivaceError';
+    this.name = LASTING.has(code) || PASSING.has(code) ? nameOf(code) : 'VivaceError';
     this.code = code;
     this.canRetry = options.canRetry ?? !LASTING.has(code);
   }
@@ -201,6 +190,7 @@ export class AttentionUnavailable extends VivaceError {
 
   constructor(name: string, reason: string) {
     super('attention-unavailable', `Attention "${name}" cannot run here: ${reason}. Use "auto" or another sibling.`);
+    this.name = 'AttentionUnavailable';
     this.reason = reason;
   }
 }

@@ -12,6 +12,11 @@ test.each(Object.entries(others))('%s says its name', (name, ErrorClass) => {
   expect(error.name).toBe(name);
 });
 
+test('an error made from a code alone has the name of its class', () => {
+  const names = ['model-file', 'webgpu-unavailable', 'worker'].map((code) => new VivaceError(code, '').name);
+  expect(names).toEqual(['ModelFileError', 'WebGpuUnavailableError', 'WorkerError']);
+});
+
 test('codes that have no class are VivaceErrors', () => {
   expect(new VivaceError('internal', 'a sentence').name).toBe('VivaceError');
 });
