@@ -34,7 +34,7 @@ const shared: UserConfig = {
   worker: {
     format: 'es',
     plugins: () => [wgslPlugin(), allAtOnce(), licensePlugin()],
-    rolldownOptions: { checks, output: { comments: { annotation: false, jsdoc: false, legal: true } } }, // no bundler reads a worker again
+    rolldownOptions: { checks, output: { comments: OUTPUT.comments } },
   },
   build: {
     target: 'es2022',

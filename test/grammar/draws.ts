@@ -20,7 +20,10 @@ function formats(): [string, (text: string) => boolean][] {
     /^\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) &&
     !Number.isNaN(Date.parse(`2000-01-01T${text.slice(0, 8)}Z`));
   const isMail = (text: string) => /^[^@\s]{1,65}@[^@\s]+\.[^@\s.]+$/.test(text) && text.length <= 254;
+  const isUriReference = (text: string) => /^([!#$&-;=?-Z[\]_a-z~]|%[0-9A-Fa-f]{2})*$/.test(text);
   return [
+    ['uri', (text) => isUriReference(text) && /^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)],
+    ['uri-reference', (text) => isUriReference(text) && /^(?:[A-Za-z][A-Za-z0-9+.-]*:|[^:]*(?:[/?#]|$))/.test(text)],
     ['date', isDay],
     ['time', isTime],
     ['date-time', (text) => isDay(text.slice(0, 10)) && text[10] === 'T' && isTime(text.slice(11))],

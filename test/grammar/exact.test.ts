@@ -50,11 +50,12 @@ function changed(value: unknown, random: () => number): unknown {
   return pick(LEAVES);
 }
 
-/** Few keys, and no number that JSON.stringify writes with more digits or an exponent. */
+/** Few keys, no index, which every object writes first, and no number that JSON.stringify writes with an exponent. */
 function isPlain(value: unknown): boolean {
   if (typeof value === 'number') return /^-?\d{1,9}(\.\d{1,5})?$/.test(JSON.stringify(value));
   if (typeof value !== 'object' || value === null) return true;
-  return (Array.isArray(value) || Object.keys(value).length < 5) && Object.values(value).every(isPlain);
+  const keys = Array.isArray(value) ? [] : Object.keys(value);
+  return keys.length < 5 && !keys.includes('0') && Object.values(value).every(isPlain);
 }
 
 const compiled = (schema: unknown): Automaton | null => {

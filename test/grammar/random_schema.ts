@@ -15,7 +15,7 @@ const PATTERNS = [
   '^"\\\\\\n$',
   '^[^a-z]?ä',
 ];
-const FORMATS = ['date', 'date-time', 'time', 'uuid', 'email'];
+const FORMATS = ['date', 'date-time', 'time', 'uuid', 'email', 'uri', 'uri-reference'];
 const VALUES = [null, true, false, 0, -1, 1.5, 1e21, '', 'a', 'ab', 'ä"\\\n', [], [1, 'a'], {}, { a: [null] }];
 
 /** A schema that may contain itself by way of `#/$defs/one` and `#/$defs/two`. */
@@ -31,7 +31,7 @@ class Schemas {
 
   any(depth: number): Schema {
     const scalars = [this.string, this.number, this.values, this.oneType, this.types];
-    const nested = [this.object, this.object, this.array, this.branches, this.reference];
+    const nested = [this.object, this.object, this.array, this.branches, this.reference, this.allOf];
     return this.pick(depth === 0 ? scalars : [...scalars, ...nested, ...nested]).call(this, depth - 1);
   }
 
@@ -67,13 +67,14 @@ class Schemas {
     return { type: 'string', minLength, ...(this.chance(0.5) ? { maxLength: minLength + this.below(20) } : {}) };
   }
 
-  private number(): Schema {
+  private number(): Record<string, unknown> {
     const type = this.pick(['integer', 'number']);
     const bound = () => this.bound(type === 'integer' ? 0.1 : 0.7);
     const [low, high] = [bound(), bound()].sort((a, b) => a - b);
     const minimum = { [this.pick(['minimum', 'exclusiveMinimum'])]: low };
     const maximum = { [this.pick(['maximum', 'exclusiveMaximum'])]: high };
-    return { type, ...(this.chance(0.7) ? minimum : {}), ...(this.chance(0.7) ? maximum : {}) };
+    const multiple = this.chance(0.2) ? { multipleOf: 1 + this.below(12) } : {};
+    return { type, ...(this.chance(0.7) ? minimum : {}), ...(this.chance(0.7) ? maximum : {}), ...multiple };
   }
 
   /** @param share of bounds that are not whole */
@@ -90,11 +91,16 @@ class Schemas {
   }
 
   private object(depth: number): Schema {
-    const names = this.some(NAMES, 0.3);
-    const properties = Object.fromEntries(names.map((name) => [name, this.any(depth)]));
-    const required = [...new Set([...this.some(names, 0.5), ...this.some(NAMES, 0.02)])];
     const others = this.chance(0.5) ? { additionalProperties: this.chance(0.5) ? false : this.any(depth) } : {};
-    return { type: 'object', properties, ...(this.chance(0.7) ? { required } : {}), ...others };
+    return { type: 'object', ...this.named(NAMES, depth), ...others };
+  }
+
+  private named(all: readonly string[], depth: number): { properties: Record<string, Schema>; required?: string[] } {
+    const names = this.some(all, 0.3);
+    const properties = Object.fromEntries(names.map((name) => [name, this.any(depth)]));
+    const drawn = new Set([...this.some(names, 0.5), ...this.some(NAMES, 0.02)]);
+    const required = [...drawn].filter((name) => name !== ''); // the empty name as the last missing one passes in ajv
+    return { properties, ...(this.chance(0.7) ? { required } : {}) };
   }
 
   private array(depth: number): Schema {
@@ -110,6 +116,15 @@ class Schemas {
 
   private branches(depth: number): Schema {
     return { anyOf: Array.from({ length: 1 + this.below(4) }, () => this.any(depth)) };
+  }
+
+  /** Parts that say nothing of the same keyword but properties and required. */
+  private allOf(depth: number): Schema {
+    if (this.chance(0.3)) return { allOf: [this.reference()], title: 'a title' };
+    const { type, ...bounds } = this.number();
+    if (this.chance(0.3)) return { allOf: [{ type }, bounds] };
+    const parts = [NAMES.slice(0, 6), NAMES.slice(6)].map((names) => this.named(names, depth));
+    return { type: 'object', allOf: parts.map(({ properties, required = [] }) => ({ properties, required })) };
   }
 
   private reference(): Schema {

@@ -9,6 +9,7 @@ import { call, choice, type Grammar, NEVER, type Node } from '../grammar';
 import { Fuel, MAX_DEPTH } from '../limits';
 import { RuleBook } from '../rule_book';
 import { shown } from '../shown';
+import { mergedSchema } from './all_of';
 import { arrayNode } from './array';
 import type { SchemaContext } from './context';
 import { ANY, JsonText, type Layout } from './json_text';
@@ -16,7 +17,7 @@ import { isNot, type Place, refuseBeside, saysNothing, typesOf } from './keyword
 import { objectNode } from './object';
 import { plainSchema } from './plain';
 import { resolve } from './reference';
-import { integerNode, numberNode, stringNode } from './scalar';
+import { numberNode, stringNode } from './scalar';
 
 export interface SchemaGrammar {
   readonly grammar: Grammar;
@@ -115,6 +116,9 @@ class Compiler implements SchemaContext {
     if (schema === true || (isJsonObject(schema) && saysNothing(schema))) return this.text.any;
     if (schema === false) return NEVER;
     if (!isJsonObject(schema)) throw new ConstraintError(path, why`The schema's ${shown(path)} is not a schema.`);
+    if ('allOf' in schema) {
+      return this.node(mergedSchema(schema, this.root, path, this.book.fuel), { path, depth: depth + 1 });
+    }
     if ('$ref' in schema) return this.reference(schema, place);
     if ('const' in schema || 'enum' in schema) return this.values(schema, place);
     for (const keyword of ['anyOf', 'oneOf'] as const)
@@ -173,9 +177,8 @@ class Compiler implements SchemaContext {
       case 'string':
         return stringNode(this, schema, place);
       case 'integer':
-        return integerNode(this, schema, place);
       case 'number':
-        return numberNode(this, schema, place);
+        return numberNode(this, schema, place, type === 'integer');
       case 'boolean':
         return this.text.boolean;
       case 'null':

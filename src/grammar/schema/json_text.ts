@@ -37,8 +37,6 @@ const PLAIN = [
 ] as const;
 const LAST_CODE_POINT = 0x10ffff;
 
-/** A whole number without bounds. */
-const INTEGER = choice(literal('0'), sequence(optional(literal('-')), FROM_1_TO_9, repeat(DIGIT, 0, MAX_DIGITS - 1)));
 const FRACTION = sequence(literal('.'), repeat(DIGIT, 1, 16));
 const EXPONENT = sequence(
   byteIn([0x45, 0x45], [0x65, 0x65]),
@@ -93,10 +91,6 @@ export class JsonText {
 
   readonly boolean = choice(literal('true'), literal('false'));
   readonly null = literal('null');
-
-  get integer(): Node {
-    return this.book.once('integer', () => INTEGER);
-  }
 
   get number(): Node {
     return this.book.once('number', () => NUMBER);

@@ -32,21 +32,25 @@ const ANNOTATIONS = new Set([
   'writeOnly',
 ]);
 
+const OF_NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+
 /** The keywords of each type. */
 const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
   object: ['properties', 'required', 'additionalProperties', 'propertyNames'],
   array: ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems'],
   string: ['minLength', 'maxLength', 'pattern', 'format'],
-  integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
-  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  integer: OF_NUMBERS,
+  number: OF_NUMBERS,
   boolean: [],
   null: [],
 };
 const ALL_TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null'];
 
+export const isAnnotation = (keyword: string): boolean => ANNOTATIONS.has(keyword);
+
 /** Whether a schema fits every value. */
 export function saysNothing(schema: JsonObject): boolean {
-  return Object.keys(schema).every((keyword) => ANNOTATIONS.has(keyword));
+  return Object.keys(schema).every(isAnnotation);
 }
 
 /**

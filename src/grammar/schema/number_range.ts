@@ -1,7 +1,8 @@
-// Numbers between two bounds, without an exponent, digit by digit. With at most 15 digits, two numbers that differ are
-// two doubles that differ, so that whoever reads them sees the bounds kept.
+// Numbers between two bounds, without an exponent, as an automaton that compares them digit by digit. With at most 15
+// digits, two numbers that differ are two doubles that differ, so that whoever reads them sees the bounds kept.
 
-import { byteIn, choice, EMPTY, literal, type Node, optional, repeat, sequence } from '../grammar';
+import { choice, literal, type Node, type ScanEdge, type ScanState, sequence } from '../grammar';
+import type { Fuel } from '../limits';
 import { MAX_DIGITS } from './json_text';
 
 export interface Bound {
@@ -9,81 +10,90 @@ export interface Bound {
   readonly isExclusive: boolean;
 }
 
-/** From min to max, where null is no bound. */
-export function numberBetween(min: Bound | null, max: Bound | null): Node {
+/** A bound in decimal digits, before and behind the point. */
+interface Digits {
+  readonly whole: string;
+  readonly fraction: string;
+  readonly isExclusive: boolean;
+}
+
+/**
+ * From min to max, where null is no bound.
+ * @param step of which whole numbers are multiples; null: numbers with a fraction, too
+ */
+export function numberBetween(min: Bound | null, max: Bound | null, step: number | null, fuel: Fuel): Node {
+  const zero = { value: 0, isExclusive: false };
   const parts: Node[] = [];
-  for (let whole = 1; whole <= MAX_DIGITS; whole++) {
-    const places = MAX_DIGITS - whole;
-    const least = min && scaled(min, places, 'up');
-    const most = max && scaled(max, places, 'down');
-    parts.push(...magnitudes(whole, least ?? -LARGEST, most ?? LARGEST));
-    const below = magnitudes(whole, most === null ? 1n : larger(-most, 1n), least === null ? LARGEST : -least);
-    parts.push(...below.map((node) => sequence(literal('-'), node)));
+  const isPositive = min !== null && min.value >= 0;
+  if (max === null || max.value >= 0) parts.push(digitsBetween(isPositive ? min : zero, max, step, fuel));
+  if (!isPositive) {
+    const below = max !== null && max.value < 0 ? negated(max) : { value: 0, isExclusive: true };
+    parts.push(sequence(literal('-'), digitsBetween(below, min && negated(min), step, fuel)));
   }
   return choice(...parts);
 }
 
-/** The largest number of MAX_DIGITS digits. */
-const LARGEST = 10n ** BigInt(MAX_DIGITS) - 1n;
-const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const negated = ({ value, isExclusive }: Bound): Bound => ({ value: -value, isExclusive });
 
-/** The first whole number within a bound, counted in units of the last decimal place. */
-function scaled({ value, isExclusive }: Bound, places: number, direction: 'up' | 'down'): bigint {
+function digitsOf({ value, isExclusive }: Bound): Digits {
   const [digits, exponent = '0'] = value.toString().split('e');
   const [whole, fraction = ''] = digits.split('.');
-  const shift = Number(exponent) + places - fraction.length;
-  const number = BigInt(whole + fraction);
-  const unit = 10n ** BigInt(Math.abs(shift));
-  const floor = shift >= 0 ? number * unit : (number - (((number % unit) + unit) % unit)) / unit;
-  const isExact = shift >= 0 || floor * unit === number;
-  if (direction === 'up') return isExact && !isExclusive ? floor : floor + 1n;
-  return isExact && isExclusive ? floor - 1n : floor;
+  const shift = Number(exponent);
+  const all = '0'.repeat(Math.max(0, -shift)) + whole + fraction + '0'.repeat(Math.max(0, shift));
+  const point = whole.length + Math.max(0, shift);
+  return { whole: all.slice(0, point), fraction: all.slice(point), isExclusive };
 }
 
-/** Numbers from 0 with so many digits before the point. The bounds count units of the last place. */
-function magnitudes(whole: number, min: bigint, max: bigint): Node[] {
-  const smallest = whole === 1 ? 0n : 10n ** BigInt(MAX_DIGITS - 1);
-  const [from, to] = [larger(min, smallest), smaller(max, LARGEST)];
-  if (from > to) return [];
-  const digits = (bound: bigint) => bound.toString().padStart(MAX_DIGITS, '0');
-  return [digitsBetween(whole, digits(from), digits(to))];
-}
+/** More digits than a number has. */
+const ENDLESS: Digits = { whole: '9'.repeat(MAX_DIGITS + 1), fraction: '', isExclusive: false };
+
+/** What was read: digits before the point, a zero before it, the point, digits behind it. */
+const WHOLE = 0;
+const ZERO = 1;
+const POINT = 2;
+const FRACTION = 3;
 
 /**
- * The digits behind the first ones, which were those of a bound where its rest is given.
- * @param whole digits before the point, of all MAX_DIGITS
- * @param low what the digits have to reach, empty where they are beyond it
- * @param high what they must not pass, empty where they are below it
+ * The digits read so far, what the last one was, how they compare with the digits of each bound, and what is left of
+ * the step.
  */
-function digitsBetween(whole: number, low: string, high: string): Node {
-  const at = MAX_DIGITS - Math.max(low.length, high.length);
-  const free = (digit: number): Node => sequence(inDigits(digit, digit), freeDigits(whole, at + 1));
-  const [first, last] = [low === '' ? 0 : Number(low[0]), high === '' ? 9 : Number(high[0])];
-  const [lowRest, highRest] = [beyond(low, '0'), beyond(high, '9')];
-  const next = (digit: number): Node => {
-    const rests = [digit === first ? lowRest : '', digit === last ? highRest : ''] as const;
-    return rests.join('') === '' ? free(digit) : sequence(inDigits(digit, digit), digitsBetween(whole, ...rests));
+type Place = readonly [nDigits: number, phase: number, toMin: number, toMax: number, rest: number];
+
+const WORK_PER_STATE = 20;
+
+/** Numbers from 0 between two bounds. */
+function digitsBetween(min: Bound, max: Bound | null, step: number | null, fuel: Fuel): Node {
+  const [low, high] = [digitsOf(min), max === null ? ENDLESS : digitsOf(max)];
+  const places: Place[] = [[0, WHOLE, 0, 0, 0]];
+  const ids = new Map<string, number>();
+  const edge = (byte: number, ...place: Place): ScanEdge => {
+    const key = place.join();
+    const next = ids.get(key) ?? places.push(place) - 1;
+    ids.set(key, next);
+    return { range: [byte, byte], next };
   };
-  const edges = first === last ? [next(first)] : [next(first), next(last)];
-  const inner = first + 1 < last ? [sequence(inDigits(first + 1, last - 1), freeDigits(whole, at + 1))] : [];
-  const digits = choice(...edges, ...inner);
-  const pointed = at === whole ? sequence(literal('.'), digits) : digits;
-  return at >= whole && /^0*$/.test(low) ? optional(pointed) : pointed;
+  const states: ScanState[] = [];
+  for (let i = 0; i < places.length; i++) {
+    fuel.spend(WORK_PER_STATE);
+    const [n, phase, toMin, toMax, rest] = places[i];
+    // A number with more digits before the point is larger.
+    const settled = (to: number, { whole }: Digits) => (phase < POINT ? Math.sign(n - whole.length) || to : to);
+    const [isMin, isMax] = [settled(toMin, low), settled(toMax, high)];
+    const edges: ScanEdge[] = [];
+    const isFull = n === MAX_DIGITS;
+    for (let digit = 0; digit < 10 && phase !== ZERO && !isFull; digit++) {
+      const compared = (to: number, { whole, fraction }: Digits) =>
+        to || Math.sign(digit - Number((whole + fraction)[n] ?? 0));
+      const next = phase >= POINT ? FRACTION : n + digit === 0 ? ZERO : WHOLE;
+      edges.push(
+        edge(0x30 + digit, n + 1, next, compared(toMin, low), compared(toMax, high), (10 * rest + digit) % (step ?? 1)),
+      );
+    }
+    if (step === null && phase < POINT && n > 0 && !isFull) edges.push(edge(0x2e, n, POINT, isMin, isMax, 0));
+    const isBeyond = ({ whole, fraction }: Digits) => /[1-9]/.test((whole + fraction).slice(n));
+    const keepsMin = isMin > 0 || (isMin === 0 && !low.isExclusive && !isBeyond(low));
+    const keepsMax = isMax < 0 || (isMax === 0 && (isBeyond(high) || !high.isExclusive));
+    states.push({ edges, mayEnd: n > 0 && phase !== POINT && rest === 0 && keepsMin && keepsMax });
+  }
+  return { kind: 'scan', states };
 }
-
-/** The rest of a bound behind its first digit. Empty where every digit keeps it. */
-function beyond(bound: string, free: '0' | '9'): string {
-  const rest = bound.slice(1);
-  return rest === free.repeat(rest.length) ? '' : rest;
-}
-
-/** Any digits from the one at `at`. The places behind the point may be left out. */
-function freeDigits(whole: number, at: number): Node {
-  if (at > whole) return repeat(inDigits(0, 9), 0, MAX_DIGITS - at);
-  const places = MAX_DIGITS - whole;
-  const fraction = places === 0 ? EMPTY : optional(sequence(literal('.'), repeat(inDigits(0, 9), 1, places)));
-  return sequence(repeat(inDigits(0, 9), whole - at, whole - at), fraction);
-}
-
-const inDigits = (first: number, last: number): Node => byteIn([0x30 + first, 0x30 + last]);

@@ -2,7 +2,6 @@
 // contain themselves.
 
 import { ConstraintError } from '../../errors';
-import { isJsonObject } from '../../shared/json_object';
 import { why } from '../../shared/why';
 import { MAX_TEXT } from '../limits';
 
@@ -14,30 +13,27 @@ const MAX_NESTING = 128;
  */
 export function plainSchema(schema: unknown): unknown {
   try {
-    checkSize(schema);
-    return JSON.parse(JSON.stringify(schema) ?? 'null');
+    return JSON.parse(JSON.stringify(schema, bounded()) ?? 'null');
   } catch (error) {
     if (error instanceof ConstraintError) throw error;
     throw new ConstraintError('#', why`The schema is no JSON.`);
   }
 }
 
-/** Before anything else reads it, and before it is written: a part may occur many times. */
-function checkSize(schema: unknown): void {
+/** A replacer that counts letters and levels while a schema is written: a part may occur many times. */
+function bounded(): (this: unknown, key: string, value: unknown) => unknown {
   let size = 0;
-  const open: { value: unknown; depth: number }[] = [{ value: schema, depth: 0 }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value, depth } = next;
-    const inner = Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
-    const keys = isJsonObject(value) ? Object.keys(value) : [];
-    size += typeof value === 'string' ? value.length + 2 : 2;
-    size += keys.reduce((sum, key) => sum + key.length + 3, 0);
-    if (size + 2 * inner.length > MAX_TEXT) {
+  const depths = new Map<unknown, number>();
+  return function (key, value) {
+    const depth = (depths.get(this) ?? -1) + 1;
+    depths.set(value, depth);
+    size += (typeof value === 'string' ? value.length : 0) + (Array.isArray(this) ? 2 : key.length + 5);
+    if (size > MAX_TEXT) {
       throw new ConstraintError('#', why`The schema is longer than ${MAX_TEXT} letters. Use a smaller one.`);
     }
     if (depth > MAX_NESTING) {
       throw new ConstraintError('#', why`The schema is nested deeper than ${MAX_NESTING} levels. Flatten it.`);
     }
-    for (const one of inner) open.push({ value: one, depth: depth + 1 });
-  }
+    return value;
+  };
 }

@@ -8,23 +8,17 @@ import { shown } from '../shown';
 import { Letters } from '../syntax/letters';
 import { parseRegex } from '../syntax/regex';
 import type { SchemaContext } from './context';
-import { integerBetween, MAX_INTEGER } from './integer_range';
 import { QUOTE } from './json_text';
 import { countOf, isNot, type Place, refuse } from './keywords';
 import { type Bound, numberBetween } from './number_range';
 import { FORMATS } from './string_formats';
-
-/** The cost of the digits of a number between bounds. */
-const WORK_PER_RANGE = 10_000;
-
-const LENGTHS = ['minLength', 'maxLength'] as const;
 
 export function stringNode({ text, book, warn }: SchemaContext, schema: JsonObject, { path }: Place): Node {
   const min = countOf(schema, 'minLength', path, 0);
   const max = countOf(schema, 'maxLength', path, null);
   const keyword = 'pattern' in schema ? 'pattern' : 'format' in schema ? 'format' : null;
   if (keyword === null) return max !== null && min > max ? NEVER : text.string(min, max);
-  for (const other of LENGTHS) if (other in schema) refuse(path, other, keyword);
+  for (const other of ['minLength', 'maxLength']) if (other in schema) refuse(path, other, keyword);
   // As zod writes them: the pattern says all of the format.
   if (keyword === 'pattern' && 'format' in schema) warn(`The format of ${shown(path)} is left to its pattern.`);
   const pattern = patternOf(keyword, schema[keyword], path);
@@ -47,25 +41,20 @@ function patternOf(keyword: string, value: unknown, path: string): string {
   );
 }
 
-/** Whole numbers between the bounds. Without bounds, up to the digits that a double holds. */
-export function integerNode({ text }: SchemaContext, schema: JsonObject, { path }: Place): Node {
-  const min = tightest(schema, path, 'minimum', 'exclusiveMinimum', (a, b) => a > b);
-  const max = tightest(schema, path, 'maximum', 'exclusiveMaximum', (a, b) => a < b);
-  if (min === null && max === null) return text.integer;
-  const least = min === null ? -MAX_INTEGER : min.isExclusive ? Math.floor(min.value) + 1 : Math.ceil(min.value);
-  const most = max === null ? MAX_INTEGER : max.isExclusive ? Math.ceil(max.value) - 1 : Math.floor(max.value);
-  return integerBetween(least, most);
-}
+/** Largest multipleOf: the automaton has a state for each remainder and digit. */
+const MAX_STEP = 1000;
 
-/** Numbers between the bounds. Without bounds, with an exponent too. */
-export function numberNode({ text, book }: SchemaContext, schema: JsonObject, { path }: Place): Node {
+/** Numbers between the bounds. Without bounds, as large as a double holds exactly, and if not whole with an exponent. */
+export function numberNode({ text, book }: SchemaContext, schema: JsonObject, { path }: Place, isWhole: boolean): Node {
   const min = tightest(schema, path, 'minimum', 'exclusiveMinimum', (a, b) => a > b);
   const max = tightest(schema, path, 'maximum', 'exclusiveMaximum', (a, b) => a < b);
-  if (min === null && max === null) return text.number;
-  return book.once(`number ${JSON.stringify([min, max])}`, () => {
-    book.fuel.spend(WORK_PER_RANGE);
-    return numberBetween(min, max);
-  });
+  const step = countOf(schema, 'multipleOf', path, isWhole ? 1 : null);
+  if (step !== null && (step < 1 || step > MAX_STEP)) {
+    throw new ConstraintError(path, isNot('multipleOf', path, why`a whole number from 1 to ${MAX_STEP}`), 'multipleOf');
+  }
+  if (min === null && max === null && step === null) return text.number;
+  const name = `number ${JSON.stringify([min, max, step])}`;
+  return book.once(name, () => numberBetween(min, max, step, book.fuel));
 }
 
 /** The tighter one of two bounds that may be there. */

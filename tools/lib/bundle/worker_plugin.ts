@@ -22,11 +22,14 @@ const PLACE = '/src/engine/page/worker_source.ts';
  */
 export const MINIFY = { compress: true, mangle: true, codegen: { removeWhitespace: true, asciiOnly: true } };
 
+/** Of no use in what no bundler takes apart again: notes of what may be left out. */
+const COMMENTS = { annotation: false, jsdoc: false, legal: true };
+
 /**
  * Output of every bundle. Constants stay `const`, which lets the minifier put a value where it is used once; Vite makes
- * each a `var`.
+ * each a `var`. A package's entry is one part for a bundler, which leaves out all or nothing of it.
  */
-export const OUTPUT = { minify: MINIFY, topLevelVar: false };
+export const OUTPUT = { minify: MINIFY, topLevelVar: false, comments: COMMENTS };
 
 /** In a bundle of one file, what is imported later costs the least where it is imported at once. */
 export function allAtOnce(): Plugin {
@@ -90,7 +93,6 @@ async function bundleAnew(isWhole: boolean): Promise<Rolldown.OutputChunk[]> {
             ? { codeSplitting: false }
             : { chunkFileNames: '[name].js', codeSplitting: { groups: [coreFile()] } }),
           ...OUTPUT,
-          comments: { annotation: false, jsdoc: false, legal: true }, // no bundler reads a worker again
         },
       },
     },
