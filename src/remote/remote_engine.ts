@@ -11,7 +11,7 @@ import { eventsOf, STREAM_BOUNDS } from './event_stream';
 import { type ModelCard, readCard } from './model_card';
 import type { RemoteOptions, ServerKind } from './options';
 import { cutShort, RemoteAnswer } from './remote_answer';
-import { requestBody } from './request_body';
+import { type RequestBody, requestBody } from './request_body';
 import { Server } from './server';
 import { type Answers, stoppable } from './stoppable';
 
@@ -32,6 +32,8 @@ export class RemoteEngine {
   readonly lost = null;
   readonly health: Health = { state: 'well' };
   readonly #server: Server;
+  /** Many servers know the older name alone. Newer models of OpenAI refuse it and ask for the other one. */
+  #tokensName: 'max_tokens' | 'max_completion_tokens' = 'max_tokens';
   /** One for each request that runs. */
   readonly #running = new Set<AbortController>();
   #isUnloaded = false;
@@ -86,11 +88,12 @@ export class RemoteEngine {
 
   async *#all(input: GenerateInput, options: EngineGenerateOptions, stop: AbortSignal): Answers {
     const { n = 1, seed = randomSeed(), ...others } = options;
+    const isSeeded = options.seed !== undefined;
     try {
       if (this.#isUnloaded) throw new InvalidRequestError('The engine was unloaded. Load another one.');
       resolveOptions(GENERATE_OPTIONS, options);
       for (let choice = 0; choice < n && !(choice > 0 && stop.aborted); choice++)
-        yield* this.#one(input, { ...others, seed: (seed + choice) >>> 0 }, choice, stop);
+        yield* this.#one(input, { ...others, seed: (seed + choice) >>> 0, isSeeded }, choice, stop);
     } catch (error) {
       throw this.#server.cleaned(error);
     }
@@ -98,13 +101,15 @@ export class RemoteEngine {
 
   async *#one(
     input: GenerateInput,
-    options: Omit<EngineGenerateOptions, 'n' | 'signal'> & { seed: number },
+    { isSeeded, ...options }: Omit<EngineGenerateOptions, 'n' | 'signal'> & { seed: number; isSeeded: boolean },
     choice: number,
     signal: AbortSignal,
   ): Answers {
     const { info, kind } = this;
     const { clock, timing } = this.#server;
-    const { path, body, warnings } = requestBody(input, options, info.model.name, kind);
+    // Among servers that say no more than OpenAI's interface, some refuse a seed.
+    const sent = this.kind === 'openai' && !isSeeded ? { ...options, seed: undefined } : options;
+    const { path, body, warnings } = requestBody(input, sent, info.model.name, kind);
     if (choice === 0) for (const message of warnings) yield { type: 'warning', code: 'server-option', message };
     const startMs = clock.now();
     const asked = { choice, seed: options.seed, startMs, ...toolsOf(input), begun: begunBy(input), info };
@@ -129,15 +134,26 @@ export class RemoteEngine {
   }
 
   /** Null after an abort. */
-  async #accepted(path: string, body: object, signal: AbortSignal) {
+  async #accepted(path: string, { max_tokens, ...rest }: RequestBody['body'], signal: AbortSignal) {
+    const send = (name: 'max_tokens' | 'max_completion_tokens') =>
+      this.#server.send(path, { ...rest, [name]: max_tokens }, signal);
+    const name = this.#tokensName;
     try {
-      return await this.#server.send(path, body, signal);
+      return await send(name).catch((error: unknown) => {
+        if (name !== 'max_tokens' || max_tokens === undefined || !asksForCompletionTokens(error)) throw error;
+        this.#tokensName = 'max_completion_tokens';
+        return send(this.#tokensName);
+      });
     } catch (error) {
       if (signal.aborted) return null;
       throw error;
     }
   }
 }
+
+/** "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead." */
+const asksForCompletionTokens = (error: unknown): boolean =>
+  error instanceof InvalidRequestError && error.message.includes('max_completion_tokens');
 
 /** The text that an answer continues, or ''. */
 function begunBy(input: GenerateInput): string {

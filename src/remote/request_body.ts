@@ -6,12 +6,12 @@ import { InvalidRequestError } from '../errors';
 import { constraintFields } from './constraint_fields';
 import type { ServerKind } from './options';
 
-/** The options of an answer without those that stay here. */
-export type AskedOptions = Omit<EngineChatOptions, 'signal' | 'n'> & { seed: number };
+/** The options of an answer without those that stay here. A server may refuse a field that it does not know. */
+export type AskedOptions = Omit<EngineChatOptions, 'signal' | 'n'>;
 
 export interface RequestBody {
   path: '/chat/completions' | '/completions';
-  body: object;
+  body: { max_tokens?: number };
   /** Options that the server has no field for. */
   warnings: string[];
 }
@@ -53,7 +53,7 @@ export function requestBody(input: GenerateInput, options: AskedOptions, model: 
   return { path: isChat ? '/chat/completions' : '/completions', body, warnings };
 }
 
-function samplingFields(options: AskedOptions): object {
+function samplingFields(options: AskedOptions) {
   const { temperature, topP, presencePenalty, frequencyPenalty, maxTokens, seed, stop, logitBias } = options;
   return {
     temperature,

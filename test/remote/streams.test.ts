@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { collect, HELLO } from './collect';
-import { CARDS, chunkOf, connect, play, stream } from './http_server';
+import { CARDS, chunkOf, connect, play, sendJson, stream } from './http_server';
 
 const WEATHER = [{ name: 'weather', parameters: { type: 'object' } }];
 const DONE = 'data: [DONE]\n\n';
@@ -81,6 +81,36 @@ test('llama.cpp: the beginning of a message that it says again', async () => {
   const { text, tokens, starts } = await collect(engine.chat(messages, { continueLast: true }));
   expect([text, tokens.length, starts[0]?.cachedTokens]).toEqual([' a time', 2, 18]);
   expect((await collect(engine.chat(HELLO))).text).toBe('Once upon a time');
+});
+
+test('a server that says no more than OpenAI gets a seed only where one is asked for', async () => {
+  const { engine, heard } = await connect(play(stream('vllm_chat')), { kind: 'openai' });
+  await collect(engine.chat(HELLO, { n: 2 }));
+  await collect(engine.chat(HELLO, { seed: 5 }));
+  expect(heard.slice(1).map(({ body }) => body.seed)).toEqual([undefined, undefined, 5]);
+  expect(Object.keys(heard[1]?.body).sort()).toEqual(['messages', 'model', 'stream', 'stream_options']);
+  const known = await connect(play(stream('vllm_chat')));
+  await collect(known.engine.chat(HELLO));
+  expect(known.heard.at(-1)?.body.seed).toEqual(expect.any(Number));
+});
+
+test('a server that wants the newer name of max_tokens gets it, and from then on at once', async () => {
+  const answer = play(stream('vllm_chat'));
+  const { engine, heard } = await connect((response, request) => {
+    const message =
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+    if ('max_tokens' in request.body) sendJson(response, { error: { message, code: 'unsupported_parameter' } }, 400);
+    else answer(response, request);
+  });
+  for (let i = 0; i < 2; i++) await collect(engine.chat(HELLO, { maxTokens: 9 }));
+  await collect(engine.chat(HELLO));
+  const told = heard.slice(1).map(({ body }) => [body.max_tokens, body.max_completion_tokens]);
+  expect(told).toEqual([
+    [9, undefined],
+    [undefined, 9],
+    [undefined, 9],
+    [undefined, undefined],
+  ]);
 });
 
 test('answers to one prompt have a seed each', async () => {
