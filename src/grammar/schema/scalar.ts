@@ -44,7 +44,7 @@ function patternOf(keyword: string, value: unknown, path: string): string {
 /** Largest multipleOf: the automaton has a state for each remainder and digit. */
 const MAX_STEP = 1000;
 
-/** Numbers between the bounds. Without bounds, as large as a double holds exactly, and if not whole with an exponent. */
+/** Numbers between the bounds, as large as a double holds exactly. Without bounds and step, with an exponent, too. */
 export function numberNode({ text, book }: SchemaContext, schema: JsonObject, { path }: Place, isWhole: boolean): Node {
   const min = tightest(schema, path, 'minimum', 'exclusiveMinimum', (a, b) => a > b);
   const max = tightest(schema, path, 'maximum', 'exclusiveMaximum', (a, b) => a < b);

@@ -12,6 +12,7 @@ export const constraintReasons: Reasons = {
   'a list of schemas': 'keine Liste von Schemas',
   'one of JSON Schema': 'keiner aus JSON Schema',
   'a whole number from 0': 'keine ganze Zahl ab 0',
+  'a whole number from 1 to {0}': 'keine ganze Zahl von 1 bis {0}',
   'The $ref of the schema\'s {0} names nothing in this schema. Use a pointer such as "#/$defs/name".':
     '$ref bei {0} im Schema nennt nichts in diesem Schema. Nehmen Sie einen Zeiger wie "#/$defs/name".',
   "The schema's {0} allows other properties beside a name of more than {1} letters. Forbid them.":

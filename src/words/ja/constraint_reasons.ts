@@ -12,6 +12,7 @@ export const constraintReasons: Reasons = {
   'a list of schemas': 'スキーマのリスト',
   'one of JSON Schema': 'JSON Schema の型',
   'a whole number from 0': '0 以上の整数',
+  'a whole number from 1 to {0}': '1 から {0} までの整数',
   'The $ref of the schema\'s {0} names nothing in this schema. Use a pointer such as "#/$defs/name".':
     'スキーマの {0} の $ref は、このスキーマの中の何も指していません。"#/$defs/name" のようなポインターを使ってください。',
   "The schema's {0} allows other properties beside a name of more than {1} letters. Forbid them.":
