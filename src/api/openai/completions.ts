@@ -79,8 +79,18 @@ function createForm(echoOf: (choice: number) => string): Form {
 /** Log probabilities in the form of this route: lists, one for each field. */
 function wireLists(logprobs: readonly Logprobs[]): object {
   return {
-    tokens: logprobs.map(({ chosen }) => chosen.token),
+    tokens: logprobs.map(({ chosen }) => nameOf(chosen)),
     token_logprobs: logprobs.map(({ chosen }) => chosen.logprob),
-    top_logprobs: logprobs.map(({ top }) => Object.fromEntries(top.map(({ token, logprob }) => [token, logprob]))),
+    top_logprobs: logprobs.map(({ top }) => {
+      const byName = new Map<string, number>();
+      for (const one of top) byName.set(byName.has(nameOf(one)) ? `token_id:${one.id}` : nameOf(one), one.logprob);
+      return Object.fromEntries(byName);
+    }),
   };
+}
+
+/** As OpenAI names a token that ends within a character: `bytes:\xe2\x82`. */
+function nameOf({ token, bytes }: Logprobs['chosen']): string {
+  if (!token.includes('\ufffd')) return token;
+  return `bytes:${bytes.map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}`;
 }

@@ -256,6 +256,23 @@ const LOGPROBS = {
   top: [{ id: 5, token: '__proto__', bytes: [98], logprob: -0.25 }],
 };
 
+test('of tokens with the same text, no log probability of a completion is lost', async () => {
+  const top = [
+    { id: 1, token: '\ufffd', bytes: [0xe2, 0x82], logprob: -1 },
+    { id: 2, token: '\ufffd', bytes: [0x0a, 0xf0], logprob: -2 },
+    { id: 3, token: 'a', bytes: [97], logprob: -3 },
+    { id: 4, token: 'a', bytes: [97], logprob: -4 },
+  ];
+  const fetch = createFetch(
+    scriptedEngine(() => [start(), token('', 1, { logprobs: { chosen: top[0], top } }), done()]),
+  );
+  const { json } = await post(fetch, 'completions', { prompt: 'x', logprobs: 4 });
+  expect(json.choices[0].logprobs).toMatchObject({
+    tokens: ['bytes:\\xe2\\x82'],
+    top_logprobs: [{ 'bytes:\\xe2\\x82': -1, 'bytes:\\x0a\\xf0': -2, a: -3, 'token_id:4': -4 }],
+  });
+});
+
 test('log probabilities, in the form of each route', async () => {
   const script = [start(), token('a', 4, { logprobs: LOGPROBS }), token('a', 4, { logprobs: LOGPROBS }), done()];
   const fetch = createFetch(scriptedEngine(() => script));
