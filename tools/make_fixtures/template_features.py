@@ -53,6 +53,11 @@ SNIPPETS = [
     "{{ nothing | length }}{{ nothing | list | length }}[{{ nothing | join(',') }}][{{ nothing | trim }}][{{ nothing | upper }}][{{ nothing | replace('a', 'b') }}][{{ nothing | string }}]{% for k, v in nothing | items %}x{% endfor %}[{{ nothing | first }}]",
     "{{ '🙂a🙂b' | length }}{{ '🙂a'[1] }}{{ 'a🙂'[-1] }}{{ '🙂a🙂b'[1:3] }}{{ [1, 2] | count }}{{ 'abc' | count }}",
     "{{ 'y' if messages[0].content is string and messages[0].content else 'n' }}{{ 'y' if messages[0].tool_calls is defined else 'n' }}{{ 'y' if messages[0]['tool_calls'] is not none else 'n' }}",
+    "{{ [1, 2, 3] | sum }}|{{ [1.5, 1.5] | sum }}|{{ [{'n': 1}, {'n': 4}] | sum(attribute='n') }}|{{ [] | sum }}",
+    "{{ 'abc'.find('c') }}|{{ 'abc'.find('x') }}|{{ 'abcab'.find('a', 1) }}|{{ 'abcab'.find('a', -2) }}|{{ '🙂a🙂b'.find('b') }}",
+    "{{ 'a\nb\r\nc\n'.splitlines() | join('|') }}|{{ 'a\n\nb\r'.splitlines() | length }}|{{ ''.splitlines() | length }}|{{ '\n'.splitlines() | length }}|{{ messages[0].content.splitlines()[0] }}",
+    "{{ 'x' ~ none }}|{{ none ~ true }}|{{ 'x' ~ nothing ~ 1.0 ~ 2 }}|{{ 'x' ~ false }}",
+    "{{ none }}|{{ true }}|{{ nothing }}|{{ none | string }}|{{ false | string }}|{% if true %}{{ none }}{% endif %}{% for x in [none] %}{{ x }}{% else %}{{ true }}{% endfor %}{% macro m() %}{{ false }}{% endmacro %}{{ m() }}{% set x %}{{ none }}{% endset %}{{ x }}",
 ]
 
 

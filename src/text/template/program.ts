@@ -4,7 +4,7 @@ import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { ChatTemplateError } from '../../errors';
 import type { Tokenizer } from '../tokenizer';
 import { FueledInterpreter, type Trace } from './fuel';
-import { checkMost } from './python';
+import { checkMost, printAsPython } from './python';
 import { strftime } from './strftime';
 
 /** The tokens at the edges of a text. */
@@ -29,7 +29,10 @@ export type Program = (variables: Record<string, unknown>, deadline: number, tra
 export function readProgram(source: string, tokens: Edges): Program {
   checkSource(source);
   // The options of transformers.
-  const program = guard(() => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })), 'cannot be read');
+  const program = guard(
+    () => printAsPython(parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }))),
+    'cannot be read',
+  );
   return (variables, deadline, trace) =>
     guard(
       () => String(new FueledInterpreter(scopeOf(variables, tokens), deadline, trace).run(program).value),
@@ -65,7 +68,7 @@ const GLOBALS: Record<string, unknown> = {
   range(...bounds: unknown[]): number[] {
     const [start, stop, step] = bounds.length === 1 ? [0, bounds[0], 1] : [bounds[0], bounds[1], bounds[2] ?? 1];
     if (![start, stop, step].every(Number.isInteger) || step === 0) {
-      throw new ChatTemplateError('The chat template calls range() with something that is not a whole number.');
+      throw new ChatTemplateError('The chat template calls range() without whole numbers.');
     }
     const length = Math.max(0, Math.ceil((Number(stop) - Number(start)) / Number(step)));
     checkMost(length, MAX_RANGE, 'numbers in a range');

@@ -13,11 +13,11 @@ const DONE = 'Done';
 const done = (value: Value) => ({ type: DONE, value }) as unknown as Node;
 
 // Filters that treat undefined as an empty text or list.
-const OF_TEXT = new Set(['capitalize', 'indent', 'lower', 'replace', 'string', 'title', 'trim', 'upper']);
-const OF_LIST = new Set(['count', 'first', 'join', 'last', 'length', 'list', 'reverse', 'sort', 'unique']);
+const OF_TEXT = new Set(['capitalize', 'indent', 'lower', 'replace', 'title', 'trim', 'upper']);
+const OF_LIST = new Set(['count', 'first', 'join', 'last', 'length', 'list', 'reverse', 'sort', 'sum', 'unique']);
 /** Filters that also treat None as an empty list. */
 const OF_ANY = new Set(['map', 'reject', 'rejectattr', 'select', 'selectattr']);
-const METHODS = new Set(['strip', 'lstrip', 'rstrip', 'format', 'replace', 'split']);
+const METHODS = new Set(['strip', 'lstrip', 'rstrip', 'find', 'format', 'replace', 'split', 'splitlines']);
 /** Filters that repeat a text of theirs for each part of a value. */
 const REPEATING = new Set(['indent', 'join', 'tojson']);
 
@@ -52,6 +52,7 @@ export abstract class PythonInterpreter extends Interpreter {
       case 'MemberExpression':
         return this.member(syntax, node, scope);
       case 'BinaryExpression':
+        if ((syntax.operator as { value: string }).value === '~') return this.concatenation(syntax, scope);
         return this.hasIntegerKeys ? this.binary(syntax, node, scope) : super.evaluate(node, scope);
       case 'FilterExpression':
         return this.filter(syntax, scope);
@@ -82,7 +83,7 @@ export abstract class PythonInterpreter extends Interpreter {
     const pair = ([key, value]: [unknown, Value]) => alike(toValue([]), [toValue(key), value]);
     const list = (pairs: [unknown, Value][]) => alike(toValue([]), pairs.map(pair));
     const byKey = ([a]: [unknown, Value], [b]: [unknown, Value]) => {
-      if (typeof a !== typeof b) throw new Error('dictsort compares texts with numbers');
+      if (typeof a !== typeof b) throw new Error('dictsort of texts and numbers');
       return (a as number) < (b as number) ? -1 : 1;
     };
     const methods: [string, Method['value']][] = [
@@ -112,6 +113,11 @@ export abstract class PythonInterpreter extends Interpreter {
       if (typeof inside === 'string') return toValue(characters(inside).at(key.value as number));
     }
     return this.delegate(syntax, { object: done(object), property: done(key) }, scope);
+  }
+
+  /** `left ~ right` */
+  private concatenation({ left, right }: Syntax, scope: Scope): Value {
+    return toValue([left, right].map((side) => asText(this.evaluate(side as Node, scope)).value).join(''));
   }
 
   /** `0 in mapping` */
@@ -145,11 +151,24 @@ export abstract class PythonInterpreter extends Interpreter {
     if (name === 'items' && this.hasIntegerKeys && operand.type === 'ObjectValue') {
       return (operand as unknown as { items(): Value }).items();
     }
+    if (name === 'string') return asText(operand);
+    if (name === 'sum') return this.sum(syntax, operand, filter, scope);
     if (name === 'tojson' && this.hasIntegerKeys) operand = withTextKeys(operand);
     if (name === 'replace' && operand.type === 'StringValue') this.giveMethod(operand, name);
     const isSized = REPEATING.has(name) && filter.type === 'CallExpression';
     const sized = isSized ? { filter: this.sized(name, operand, filter, scope) } : {};
     return this.delegate(syntax, { operand: done(operand), ...sized }, scope);
+  }
+
+  /** `numbers|sum`, and `objects|sum(attribute='n')`, which is a sum behind `map`. */
+  private sum(syntax: Syntax, operand: Value, filter: Syntax, scope: Scope): Value {
+    const map = { ...filter, callee: { ...(filter.callee as Syntax), value: 'map' } };
+    const isMapped = filter.type === 'CallExpression';
+    const { value } = isMapped ? this.delegate(syntax, { operand: done(operand), filter: map }, scope) : operand;
+    return (value as Value[]).reduce((sum, number) => {
+      if (typeof number.value !== 'number') throw new Error('sum without numbers');
+      return alike(number.type === 'FloatValue' ? number : sum, (sum.value as number) + number.value);
+    }, toValue(0));
   }
 
   /** The call of a filter with its arguments evaluated, none of which makes the text too long. */
@@ -167,10 +186,16 @@ export abstract class PythonInterpreter extends Interpreter {
 
   private giveMethod(text: Value, name: string): void {
     const self = text.value as string;
-    const plain = methodsOf(text).get(name)!;
-    if (OURS.has(plain)) return;
+    const plain = methodsOf(text).get(name) as Method; // undefined for what the library lacks
+    if (plain && OURS.has(plain)) return;
     setMethod(text, name, (args, scope) => {
+      if (name === 'find') return toValue(find(self, args));
       if (name === 'format') return toValue(format(self, args));
+      if (name === 'splitlines') {
+        const lines = self.split(/\r\n|[\n\v\f\r\x85\u2028\u2029]/);
+        checkMost(PIECE_COST * lines.length);
+        return toValue(lines.at(-1) === '' ? lines.slice(0, -1) : lines);
+      }
       if (name === 'replace' || name === 'split') {
         checkPieces(self, args);
         const replaced = name === 'replace' ? replaceAll(self, args) : null;
@@ -182,6 +207,35 @@ export abstract class PythonInterpreter extends Interpreter {
       return plain.value(args, scope);
     });
   }
+}
+
+/** Puts the filter `string` behind what is printed, in place: the library prints None and True in other words. */
+export function printAsPython<T>(node: T): T {
+  const syntax = node as Syntax;
+  const printed = (operand: Syntax) => ({ type: 'FilterExpression', filter: { value: 'string' }, operand });
+  for (const name of ['body', 'defaultBlock', 'alternate']) {
+    const body = syntax[name] as Syntax[] | undefined;
+    if (body)
+      syntax[name] = body.map((one) => (/Expr|Literal|Ident|Tern/.test(one.type) ? printed(one) : printAsPython(one)));
+  }
+  return node;
+}
+
+/** A value as Python prints it; lists and objects as JSON. */
+function asText(value: Value): Value {
+  const { type } = value;
+  if (type === 'StringValue') return value;
+  if (type === 'UndefinedValue') return toValue('');
+  if (type === 'NullValue') return toValue('None');
+  return toValue(type === 'BooleanValue' ? (value.value ? 'True' : 'False') : value.toString());
+}
+
+/** The place of a text in characters, or -1. */
+function find(text: string, [part, from]: readonly Value[]): number {
+  const points = Array.from(text);
+  const rest = points.slice(from?.value as number).join('');
+  const at = rest.indexOf(part?.value as string);
+  return at < 0 ? at : points.length - Array.from(rest.slice(at)).length;
 }
 
 /** @throws ChatTemplateError for more than `most` */
@@ -225,7 +279,6 @@ function withTextKeys(value: Value): Value {
   return alike(value, new Map(Array.from(inside, ([key, item]) => [String(key), withTextKeys(item as Value)])));
 }
 
-/** A text without the given characters at its start, its end, or both. */
 /**
  * The text with each `old` replaced; null for other arguments. The library calls a function for each match, which takes
  * half a second for two million of them.
@@ -237,6 +290,7 @@ function replaceAll(text: string, args: Value[]): string | null {
   return isPlain ? text.split(old).join(by) : null;
 }
 
+/** A text without the given characters at its start, its end, or both. */
 function strip(text: string, unwantedCharacters: string, left: boolean, right: boolean): string {
   const points = Array.from(text);
   const unwanted = new Set(unwantedCharacters);
@@ -270,14 +324,7 @@ function format(text: string, args: readonly Value[]): string {
         `The chat template formats a text with ${JSON.stringify(whole.slice(0, 40))}, which has no value or is not supported.`,
       );
     }
-    const shown =
-      value.type === 'NullValue'
-        ? 'None'
-        : value.type === 'BooleanValue'
-          ? value.value
-            ? 'True'
-            : 'False'
-          : value.toString();
+    const shown = String(asText(value).value);
     length += shown.length;
     checkMost(length, MAX_OUTPUT);
     return shown;

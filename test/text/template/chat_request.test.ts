@@ -50,7 +50,7 @@ test('template arguments override none of the variables of transformers', () => 
   const source =
     '{{ bos_token }}{{ eos_token }}{{ messages[0].content }}{{ tools is none }}{{ range(2) | length }}{{ add_generation_prompt }}';
   const request = { messages: [user('Hi')], templateArguments: { ...given, add_generation_prompt: 'x' } };
-  expect(templateOf(source).render(request, { addGenerationPrompt: true })).toBe('<s></s>Hitrue2true');
+  expect(templateOf(source).render(request, { addGenerationPrompt: true })).toBe('<s></s>HiTrue2True');
 });
 
 test('a template that wants ids of nine characters gets them, in calls and results', () => {
