@@ -1,6 +1,6 @@
 // Copies of keys and values beside the cache, without the room for more tokens: (n_kv_heads, tokens, head_dim) per
 // layer, with their scales (kv_layout.ts); of layers with a window as many as the cache holds, in the same rows of a
-// ring. Made and brought back by copies of buffers. Decides nothing: engine/worker/branches.ts does.
+// ring. Made and brought back by copies of buffers. Decides nothing: engine/worker/prefix_cache does.
 
 import type { AttentionShape } from '../attention/attention';
 import { kvPlanes, kvRowBytes } from '../attention/kv_layout';

@@ -8,7 +8,7 @@ import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend
 import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import type { GenerateOptions } from '../../src/engine/protocol';
 import { generate } from '../../src/engine/worker/generate';
-import type { Session } from '../../src/engine/worker/session';
+import type { Session } from '../../src/engine/worker/request/session';
 import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';

@@ -8,7 +8,7 @@ import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import { chooseStep } from '../../src/engine/load/settle';
 import type { EngineEvent, GenerateOptions } from '../../src/engine/protocol';
 import { generate } from '../../src/engine/worker/generate';
-import type { Session } from '../../src/engine/worker/session';
+import type { Session } from '../../src/engine/worker/request/session';
 import type { Llama } from '../../src/model/llama';
 import { GAVE_UP } from '../../src/sampling/sampling';
 import { Witness } from '../../src/tune/witness';

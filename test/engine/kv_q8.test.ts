@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type LoadedModel, loadModel } from '../../src/engine/load/load';
-import { Branches } from '../../src/engine/worker/branches';
-import type { Session } from '../../src/engine/worker/session';
+import { Branches } from '../../src/engine/worker/prefix_cache/branches';
+import type { Session } from '../../src/engine/worker/request/session';
 import { Gpu } from '../../src/gpu/device';
 import { testGpu } from '../gpu/test_device';
 import { droppedFolder } from '../model/files';

@@ -7,7 +7,7 @@ import type { Backend } from '../../src/engine/backend/backend';
 import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import type { GenerateOptions, TokenEvent } from '../../src/engine/protocol';
-import type { Session } from '../../src/engine/worker/session';
+import type { Session } from '../../src/engine/worker/request/session';
 import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';

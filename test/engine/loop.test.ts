@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Backend } from '../../src/engine/backend/backend';
 import type { GenerateOptions } from '../../src/engine/protocol';
-import { Branches } from '../../src/engine/worker/branches';
+import { Branches } from '../../src/engine/worker/prefix_cache/branches';
 import { readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
 import {

@@ -3,7 +3,7 @@
 import { expect } from 'vitest';
 import type { EngineEvent, GenerateInput, GenerateOptions, ResumedAnswer } from '../../src/engine/protocol';
 import { generate } from '../../src/engine/worker/generate';
-import type { Session } from '../../src/engine/worker/session';
+import type { Session } from '../../src/engine/worker/request/session';
 
 interface Run {
   posts: (readonly EngineEvent[])[];

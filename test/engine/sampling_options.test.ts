@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Backend } from '../../src/engine/backend/backend';
 import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import type { GenerateOptions } from '../../src/engine/protocol';
-import type { Session } from '../../src/engine/worker/session';
+import type { Session } from '../../src/engine/worker/request/session';
 import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';
 import { openModel } from '../../src/storage/model_file';

@@ -3,7 +3,7 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
-import { IdleCheck } from '../../src/engine/worker/idle_check';
+import { IdleCheck } from '../../src/engine/worker/turns/idle_check';
 import { CommandList } from '../../src/gpu/kernel';
 import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';

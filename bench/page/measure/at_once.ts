@@ -1,10 +1,10 @@
 // Requests at once: tokens a second of all of them together, each with a prompt and a text of its own.
 
 import type { EngineEvent } from '../../../src/engine/protocol';
-import { Batches } from '../../../src/engine/worker/batches';
-import { Branches } from '../../../src/engine/worker/branches';
+import { Batches } from '../../../src/engine/worker/batch/batches';
 import { generate } from '../../../src/engine/worker/generate';
-import { Turns } from '../../../src/engine/worker/turns';
+import { Branches } from '../../../src/engine/worker/prefix_cache/branches';
+import { Turns } from '../../../src/engine/worker/turns/turns';
 import type { AtOnce } from '../../report';
 import { seededPrompt } from '../synthetic/seeded_tokenizer';
 import type { SyntheticModel } from '../synthetic/synthetic_session';

@@ -1,6 +1,6 @@
 // A prompt that an engine has written to this browser's storage, and the next one reads: what `bench -- kv` says of it.
 
-import { StoredPrompts } from '../../../src/engine/worker/stored_prompts';
+import { StoredPrompts } from '../../../src/engine/worker/prefix_cache/stored_prompts';
 import { openPromptFiles } from '../../../src/storage/prompts/prompt_files';
 import { ownerOf } from '../../../src/storage/prompts/prompt_piece';
 import { PromptStore } from '../../../src/storage/prompts/prompt_store';

@@ -1,7 +1,7 @@
 // `bench -- kv`: two chats that take turns on one cache. What a parked chat takes, how long its copies take, and the
 // time to the first token of a chat that is new, that comes back, that never left, and that is there after a reload.
 
-import { Branches } from '../../../src/engine/worker/branches';
+import { Branches } from '../../../src/engine/worker/prefix_cache/branches';
 import type { BenchResult, KvFigures, KvRow, Refusal, ShapeName } from '../../report';
 import type { Bench } from '../bench';
 import { measureAtOnce, PROMPT } from '../measure/at_once';

@@ -4,7 +4,7 @@
 import { WebGpuBackend } from '../../../src/engine/backend/webgpu_backend';
 import type { GenerateInput } from '../../../src/engine/protocol';
 import { generate } from '../../../src/engine/worker/generate';
-import type { Session } from '../../../src/engine/worker/session';
+import type { Session } from '../../../src/engine/worker/request/session';
 import { InvalidRequestError } from '../../../src/errors';
 import type { StepLaunch } from '../../../src/kernels/step/step_plan';
 import type { ModelConfig } from '../../../src/model/config/config';

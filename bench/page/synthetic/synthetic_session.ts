@@ -4,7 +4,7 @@ import { WebGpuBackend } from '../../../src/engine/backend/webgpu_backend';
 import { settle } from '../../../src/engine/load/settle';
 import type { EngineEvent, GenerateOptions, RunMetrics, TbtSummary, Usage } from '../../../src/engine/protocol';
 import { generate } from '../../../src/engine/worker/generate';
-import type { Session } from '../../../src/engine/worker/session';
+import type { Session } from '../../../src/engine/worker/request/session';
 import { InvalidRequestError, VivaceError } from '../../../src/errors';
 import { compileConstraint } from '../../../src/grammar/constraint';
 import type { ModelConfig } from '../../../src/model/config/config';

@@ -3,16 +3,16 @@
 
 import type { GpuCounters } from '../../gpu/device';
 import type { SamplingParams } from '../../sampling/sampling';
-import type { Answer } from './answer';
-import type { AnswerBeside, StepsBeside } from './beside';
-import type { Aside } from './branches';
-import type { Constrained } from './constrained';
-import { type Prompt, systemTokens } from './prompt';
-import { withMemory } from './reuse';
-import type { RunAhead } from './run_ahead';
-import type { Session } from './session';
-import type { TokenClock } from './token_clock';
-import type { Turn } from './turns';
+import type { Aside } from './prefix_cache/branches';
+import type { Constrained } from './request/constrained';
+import { type Prompt, systemTokens } from './request/prompt';
+import { withMemory } from './request/reuse';
+import type { Session } from './request/session';
+import type { Answer } from './steps/answer';
+import type { RunAhead } from './steps/run_ahead';
+import type { TokenClock } from './steps/token_clock';
+import type { AnswerBeside, StepsBeside } from './turns/beside';
+import type { Turn } from './turns/turns';
 
 interface Asked extends Pick<Prompt, 'chat'> {
   prompt: Uint32Array<ArrayBuffer>;

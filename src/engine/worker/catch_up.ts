@@ -4,9 +4,9 @@ import type { Place } from '../../cpu/grammar';
 import type { Backend, Stopped } from '../backend/backend';
 import type { EngineEvent } from '../protocol';
 import type { AnswerTurns } from './answer_turns';
-import type { IdsInFlight } from './ids_in_flight';
-import type { Session } from './session';
-import type { TokenClock } from './token_clock';
+import type { Session } from './request/session';
+import type { IdsInFlight } from './steps/ids_in_flight';
+import type { TokenClock } from './steps/token_clock';
 
 /**
  * Longest replay of told tokens, by the bound of a decode step: a reader notices a longer wait more than another word.

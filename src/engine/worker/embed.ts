@@ -4,10 +4,10 @@ import { normalize } from '../../cpu/embedding';
 import { ContextOverflowError, InvalidRequestError, NotFiniteError } from '../../errors';
 import { nextTask } from '../../shared/next_task';
 import type { Embeddings, EmbedOptions } from '../protocol';
-import { Pause } from './pause';
-import { encodeInput } from './prompt';
-import type { Session } from './session';
-import type { Turn } from './turns';
+import { encodeInput } from './request/prompt';
+import type { Session } from './request/session';
+import { Pause } from './turns/pause';
+import type { Turn } from './turns/turns';
 
 const MOST_TEXTS = 2048;
 /** Texts whose vectors may be on their way back. */

@@ -14,22 +14,22 @@ import type {
   ResumedAnswer,
   TbtSummary,
 } from '../protocol';
-import { Answer } from './answer';
 import { AnswerTurns } from './answer_turns';
 import { CatchUp, replays } from './catch_up';
-import type { Constrained } from './constrained';
-import { type AnswerOptions, resolveGenerate, samplingParams } from './generate_options';
-import { GiveUps } from './give_ups';
-import { IdsInFlight } from './ids_in_flight';
-import { patiently } from './patience';
-import { Pause } from './pause';
-import { fittingPrompt, type Prompt } from './prompt';
-import { cacheFigures, leaveCache, notePrompt, takeCache, usageOf } from './reuse';
-import { RunAhead } from './run_ahead';
-import { gpuTimes, type RunCounts, runMetrics } from './run_metrics';
-import type { Session } from './session';
-import { TokenClock } from './token_clock';
-import type { Turn } from './turns';
+import type { Constrained } from './request/constrained';
+import { type AnswerOptions, resolveGenerate, samplingParams } from './request/generate_options';
+import { patiently } from './request/patience';
+import { fittingPrompt, type Prompt } from './request/prompt';
+import { cacheFigures, leaveCache, notePrompt, takeCache, usageOf } from './request/reuse';
+import type { Session } from './request/session';
+import { Answer } from './steps/answer';
+import { GiveUps } from './steps/give_ups';
+import { IdsInFlight } from './steps/ids_in_flight';
+import { RunAhead } from './steps/run_ahead';
+import { gpuTimes, type RunCounts, runMetrics } from './steps/run_metrics';
+import { TokenClock } from './steps/token_clock';
+import { Pause } from './turns/pause';
+import type { Turn } from './turns/turns';
 
 type Emit = (events: readonly EngineEvent[]) => void;
 
@@ -183,7 +183,7 @@ interface Obey {
 }
 
 async function obeying({ automaton, onlyCalls }: AskedConstraint): Promise<Obey> {
-  const { constrainAnswer, constrainCalls } = await arrived(import('./constrained'));
+  const { constrainAnswer, constrainCalls } = await arrived(import('./request/constrained'));
   return {
     isDocument: !onlyCalls,
     constrain: (session, prompt, options) =>

@@ -22,19 +22,19 @@ import type {
   Warning,
   WorkerApi,
 } from '../protocol';
-import { Batches } from './batches';
-import { Branches } from './branches';
+import { Batches } from './batch/batches';
 import { generate } from './generate';
-import { resolveGenerate } from './generate_options';
-import { IdleCheck } from './idle_check';
-import { forgetPrompts, idleWriter, latePrompts } from './late_prompts';
-import { Pause } from './pause';
-import { encodeInput } from './prompt';
-import { withMemory } from './reuse';
+import { Branches } from './prefix_cache/branches';
+import { forgetPrompts, idleWriter, latePrompts } from './prefix_cache/late_prompts';
+import type { InTurn } from './prefix_cache/stored_prompts';
+import { resolveGenerate } from './request/generate_options';
+import { encodeInput } from './request/prompt';
+import { withMemory } from './request/reuse';
+import type { Session } from './request/session';
 import { serve } from './serve';
-import type { Session } from './session';
-import type { InTurn } from './stored_prompts';
-import { type Turn, Turns, type WaitReason } from './turns';
+import { IdleCheck } from './turns/idle_check';
+import { Pause } from './turns/pause';
+import { type Turn, Turns, type WaitReason } from './turns/turns';
 
 interface Model extends LoadedModel {
   session: Session;

@@ -10,7 +10,7 @@ import {
 import { loadModel } from '../../../src/engine/load/load';
 import type { EngineEvent } from '../../../src/engine/protocol';
 import { generate } from '../../../src/engine/worker/generate';
-import { encodeInput } from '../../../src/engine/worker/prompt';
+import { encodeInput } from '../../../src/engine/worker/request/prompt';
 import { chainFiles, says } from '../../chain/chain_model';
 import { errorOf } from './prompt_engine';
 

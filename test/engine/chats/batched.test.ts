@@ -5,11 +5,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Batching } from '../../../src/engine/backend/backend';
 import type { WebGpuBackend } from '../../../src/engine/backend/webgpu_backend';
 import type { EngineEvent, GenerateOptions } from '../../../src/engine/protocol';
-import { Batches } from '../../../src/engine/worker/batches';
-import { Branches } from '../../../src/engine/worker/branches';
+import { Batches } from '../../../src/engine/worker/batch/batches';
 import { generate } from '../../../src/engine/worker/generate';
-import type { Session } from '../../../src/engine/worker/session';
-import { Turns } from '../../../src/engine/worker/turns';
+import { Branches } from '../../../src/engine/worker/prefix_cache/branches';
+import type { Session } from '../../../src/engine/worker/request/session';
+import { Turns } from '../../../src/engine/worker/turns/turns';
 import { GpuMemoryError, GpuProgramError } from '../../../src/errors';
 import { GAVE_UP } from '../../../src/sampling/sampling';
 import { requestGpu, testGpu } from '../../gpu/test_device';
@@ -56,7 +56,7 @@ let slotLeast: number;
 let isMute: boolean;
 
 beforeAll(async () => {
-  await import('../../../src/engine/worker/batch_turns'); // a late part leaves the requests to their turns
+  await import('../../../src/engine/worker/batch/batch_turns'); // a late part leaves the requests to their turns
   backend = await tinyBackend(await testGpu(), 128);
   const make = backend.batch.bind(backend);
   backend.batch = async (asked) => {

@@ -14,8 +14,8 @@ let load: (options: LoadOptions, signal: AbortSignal) => Promise<LoadedModel>;
 vi.mock('../../../src/engine/load/load', () => ({
   loadModel: (_place: unknown, options: LoadOptions, _tell: unknown, signal: AbortSignal) => load(options, signal),
 }));
-vi.mock('../../../src/engine/worker/turns', async (original) => {
-  const { Turns } = await original<typeof import('../../../src/engine/worker/turns')>();
+vi.mock('../../../src/engine/worker/turns/turns', async (original) => {
+  const { Turns } = await original<typeof import('../../../src/engine/worker/turns/turns')>();
   let steps = 0; // a clock that ticks when it is read
   return {
     Turns: class extends Turns {

@@ -3,10 +3,10 @@
 // by histories.test.ts and `npm run kv-search`.
 
 import type { GenerateOptions } from '../../../src/engine/protocol';
-import { Branches } from '../../../src/engine/worker/branches';
-import type { Session } from '../../../src/engine/worker/session';
-import { StoredPrompts } from '../../../src/engine/worker/stored_prompts';
-import { Turns } from '../../../src/engine/worker/turns';
+import { Branches } from '../../../src/engine/worker/prefix_cache/branches';
+import { StoredPrompts } from '../../../src/engine/worker/prefix_cache/stored_prompts';
+import type { Session } from '../../../src/engine/worker/request/session';
+import { Turns } from '../../../src/engine/worker/turns/turns';
 import { openPromptFiles } from '../../../src/storage/prompts/prompt_files';
 import { PromptStore } from '../../../src/storage/prompts/prompt_store';
 import { randomSource } from '../../random';

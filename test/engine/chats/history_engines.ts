@@ -2,9 +2,9 @@
 
 import type { Backend } from '../../../src/engine/backend/backend';
 import { CpuBackend, loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
-import { Batches } from '../../../src/engine/worker/batches';
-import type { Session } from '../../../src/engine/worker/session';
-import type { Turns } from '../../../src/engine/worker/turns';
+import { Batches } from '../../../src/engine/worker/batch/batches';
+import type { Session } from '../../../src/engine/worker/request/session';
+import type { Turns } from '../../../src/engine/worker/turns/turns';
 import type { Gpu } from '../../../src/gpu/device';
 import { readConfig } from '../../../src/model/config/read';
 import { resolveTensors } from '../../../src/model/tensors';
@@ -55,7 +55,7 @@ const ROOM_STEP = 96;
 
 /** Batches cost what a step of one request does. All engines share a backend: it takes seconds to make. */
 export async function batchHistories(gpu: Gpu): Promise<HistoryEngine> {
-  await import('../../../src/engine/worker/batch_turns'); // a late part leaves the requests to their turns
+  await import('../../../src/engine/worker/batch/batch_turns'); // a late part leaves the requests to their turns
   const sizes = { context: 192, answer: 50, budgets: [600, 2000, 4000] };
   const [backend, fresh] = [await tinyBackend(gpu, sizes.context), await tinyBackend(gpu, sizes.context)];
   const batch = backend.batch.bind(backend);

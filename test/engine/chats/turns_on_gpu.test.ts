@@ -3,10 +3,10 @@
 
 import { expect, test } from 'vitest';
 import type { EngineEvent, GenerateOptions } from '../../../src/engine/protocol';
-import { Branches } from '../../../src/engine/worker/branches';
 import { generate } from '../../../src/engine/worker/generate';
-import type { Session } from '../../../src/engine/worker/session';
-import { Turns } from '../../../src/engine/worker/turns';
+import { Branches } from '../../../src/engine/worker/prefix_cache/branches';
+import type { Session } from '../../../src/engine/worker/request/session';
+import { Turns } from '../../../src/engine/worker/turns/turns';
 import { compileConstraint } from '../../../src/grammar/constraint';
 import type { Tokenizer } from '../../../src/text/tokenizer';
 import { testGpu } from '../../gpu/test_device';

@@ -3,7 +3,7 @@
 import { Ajv2020 } from 'ajv/dist/2020';
 import { CpuBackend, loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
 import { generate } from '../../../src/engine/worker/generate';
-import type { Session } from '../../../src/engine/worker/session';
+import type { Session } from '../../../src/engine/worker/request/session';
 import { compileConstraint } from '../../../src/grammar/constraint';
 import { readConfig } from '../../../src/model/config/read';
 import { resolveTensors } from '../../../src/model/tensors';

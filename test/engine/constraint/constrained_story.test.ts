@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { CpuBackend, loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
 import type { EngineEvent } from '../../../src/engine/protocol';
 import { generate } from '../../../src/engine/worker/generate';
-import type { Session } from '../../../src/engine/worker/session';
+import type { Session } from '../../../src/engine/worker/request/session';
 import { compileConstraint } from '../../../src/grammar/constraint';
 import { readConfig } from '../../../src/model/config/read';
 import { resolveTensors } from '../../../src/model/tensors';

@@ -13,7 +13,7 @@ import type {
   TokenEvent,
 } from '../../../src/engine/protocol';
 import { generate } from '../../../src/engine/worker/generate';
-import type { Session } from '../../../src/engine/worker/session';
+import type { Session } from '../../../src/engine/worker/request/session';
 import { ConstraintError, InvalidRequestError } from '../../../src/errors';
 import type { Automaton } from '../../../src/grammar/automaton';
 import { compileAnswer, compileConstraint } from '../../../src/grammar/constraint';

@@ -4,9 +4,9 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import { MOST_SHARED } from '../../../src/engine/backend/backend';
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../../src/engine/protocol';
 import { generate } from '../../../src/engine/worker/generate';
-import { encodeInput, fittingPrompt } from '../../../src/engine/worker/prompt';
-import { RunAhead } from '../../../src/engine/worker/run_ahead';
-import type { Session } from '../../../src/engine/worker/session';
+import { encodeInput, fittingPrompt } from '../../../src/engine/worker/request/prompt';
+import type { Session } from '../../../src/engine/worker/request/session';
+import { RunAhead } from '../../../src/engine/worker/steps/run_ahead';
 import { DeviceLostError, InvalidRequestError, NotFiniteError } from '../../../src/errors';
 import { NO_TOKEN } from '../../../src/sampling/sampling';
 import { createTokenizer } from '../../../src/text/any_tokenizer';

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { sample, NO_TOKEN as TEXTBOOK_NO_TOKEN } from '../../../src/cpu/sample';
-import { resolveGenerate } from '../../../src/engine/worker/generate_options';
+import { resolveGenerate } from '../../../src/engine/worker/request/generate_options';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
 import { logitsBytes, maximaBytes, seenBytes } from '../../../src/kernels/sampling/logits_size';

@@ -1,0 +1,264 @@
+// The branches of one model: the conversation in the cache, and copies of others beside it. Carries out what
+// branch_plan decides, and says what a prompt found again, or why it did not.
+
+import { mostThatFit } from '../../../shared/most_that_fit';
+import type { Tokenizer } from '../../../text/tokenizer';
+import type { ParkedKv, Parking } from '../../backend/backend';
+import type { CacheReport } from '../../protocol';
+import { type Branch, LEAST_TOKENS, planBranches, sharedPrefix } from './branch_plan';
+import { keptIds } from './kept_ids';
+
+interface ParkedBranch extends Branch {
+  kv: ParkedKv;
+  ids: Uint32Array;
+  usedAt: number;
+}
+
+/** A copy of the conversation of a request that another has taken the cache from, until it ends. */
+export interface Aside {
+  kv: ParkedKv;
+  /** Positions that are copied, and those that there is room for. */
+  tokens: number;
+  room: number;
+}
+
+/** Most room for tokens that come later, so that a copy lasts for many turns, and its share of what is free. */
+const MORE_ROOM = 256;
+const MORE_SHARE = 1 / 4;
+
+/** The reason why a branch is gone. */
+type Loss = Extract<CacheReport, 'evicted' | 'refused' | 'cleared'>;
+
+/** Lost branches that are remembered, so that a prompt that would have found one says why it did not. */
+const MOST_LOST = 8;
+
+/** The cache of a session. */
+interface Cached {
+  cachedIds: readonly number[];
+}
+
+export class Branches {
+  private parked: ParkedBranch[] = [];
+  /** The branches of running requests. They are never given up, and count in the budget. */
+  private readonly asides = new Set<Aside>();
+  /** Bytes of the slots of a batch. They count in the budget, too. */
+  slotBytes = 0;
+  private lost: { ids: Uint32Array; why: Loss }[] = [];
+  /** Leading tokens of the cache that are the template's and the system prompt. Called when they are parked. */
+  private systemTokens = () => 0;
+  /** Leading tokens of the cache that a later prompt may begin with. */
+  private most = Number.POSITIVE_INFINITY;
+  private uses = 0;
+
+  constructor(
+    private readonly parking: Parking,
+    private readonly budgetBytes: number,
+  ) {}
+
+  /** Conversations beside the cache, and their bytes. */
+  get held(): { branches: number; bytes: number } {
+    return { branches: this.parked.length + this.asides.size, bytes: this.parkedBytes + this.asideBytes };
+  }
+
+  readonly bytesOf = (tokens: number) => this.parking.bytesOf(tokens);
+
+  private get parkedBytes(): number {
+    return this.parked.reduce((sum, { ids }) => sum + this.bytesOf(ids.length), 0);
+  }
+
+  private get asideBytes(): number {
+    return [...this.asides].reduce((sum, { room }) => sum + this.bytesOf(room), this.slotBytes);
+  }
+
+  /**
+   * Brings the longest prefix of a prompt into the cache, and parks what the prompt will overwrite. `wanted` is empty
+   * where other work overwrites the cache. No step may be in flight.
+   */
+  async take(
+    session: Cached,
+    wanted: Uint32Array,
+    systemTokens = () => 0,
+  ): Promise<{ cached: number; report: CacheReport }> {
+    const live = { ids: session.cachedIds, keep: this.most, least: this.parking.least };
+    const plan = planBranches(live, this.parked, wanted, {
+      bytes: this.free,
+      bytesOf: this.bytesOf,
+    });
+    const isParked = plan.park > 0 && (await this.park(live.ids, plan.park));
+    if (isParked) {
+      for (const branch of plan.drop) this.lose(branch, 'evicted');
+      for (const branch of plan.shrink) await this.shrink(branch);
+    }
+    const overwritten = Math.min(live.keep, live.ids.length);
+    if (overwritten - Math.max(plan.park, sharedPrefix(live.ids, wanted)) >= LEAST_TOKENS) {
+      this.remember(Uint32Array.from(live.ids), 'evicted');
+    }
+    if (plan.from) {
+      const ids = wanted.slice(0, plan.cached);
+      plan.from.kv.restore(ids);
+      session.cachedIds = Array.from(ids);
+      plan.from.usedAt = ++this.uses;
+    }
+    for (const branch of plan.release) if (isParked || branch.ids.length <= plan.cached) this.remove(branch);
+    this.systemTokens = systemTokens;
+    this.most = Number.POSITIVE_INFINITY;
+    return { cached: plan.cached, report: this.report(plan.cached, plan.from !== null, wanted) };
+  }
+
+  /** The ids of a prompt, with earlier answers as they were generated: as in the branch that then shares the most. */
+  spell(session: Cached, ids: Uint32Array<ArrayBuffer>, tokenizer: Tokenizer): Uint32Array<ArrayBuffer> {
+    let best = { ids, shared: sharedPrefix(session.cachedIds, ids) };
+    for (const branch of [session.cachedIds, ...this.parked.map((parked) => parked.ids)]) {
+      const kept = keptIds(ids, branch, tokenizer);
+      const shared = sharedPrefix(kept, branch);
+      if (shared > best.shared) best = { ids: kept, shared };
+    }
+    return best.ids;
+  }
+
+  /** No later prompt begins with more of the cache: the rest is thinking that the template drops. */
+  keep(tokens: number): void {
+    this.most = tokens;
+  }
+
+  /** Parks the conversation in the cache, which other work is about to overwrite. */
+  async leave(session: Cached): Promise<void> {
+    await this.take(session, new Uint32Array());
+    session.cachedIds = [];
+  }
+
+  /**
+   * Copies the conversation in the cache, all of it, for a request that goes on later. `former` is its copy of an
+   * earlier turn, which gets what has come since. Null where budget or memory has no room for it. Nothing may be in
+   * flight that writes to the cache.
+   */
+  async setAside({ cachedIds: { length } }: Cached, former: Aside | null): Promise<Aside | null> {
+    const aside = former && former.room >= length ? extended(former, length) : await this.newAside(length, former);
+    if (aside) this.most = 0; // what the cache holds has a copy already
+    return aside;
+  }
+
+  private async newAside(tokens: number, former: Aside | null): Promise<Aside | null> {
+    if (former) this.drop(former);
+    const { free } = this;
+    if (this.bytesOf(tokens) > free) return null;
+    const more = mostThatFit(MORE_ROOM / MORE_SHARE, (more) => this.bytesOf(tokens + more) <= free);
+    const room = tokens + Math.floor(MORE_SHARE * more);
+    this.evictFor(this.bytesOf(room));
+    const kv =
+      (await this.parking.park(tokens, room)) ?? (this.giveUp() ? await this.parking.park(tokens, room) : null);
+    if (!kv) return null;
+    const aside = { kv, tokens, room };
+    this.asides.add(aside);
+    return aside;
+  }
+
+  /** Brings a conversation back into the cache. What another request has left there is parked as ever. */
+  async bringBack(
+    session: Cached,
+    { kv }: Pick<Aside, 'kv'>,
+    ids: Uint32Array<ArrayBuffer>,
+    systemTokens: () => number,
+  ) {
+    await this.leave(session);
+    kv.restore(ids);
+    session.cachedIds = Array.from(ids);
+    this.goOn(systemTokens);
+  }
+
+  /** The conversation in the cache goes on: only its copy of before exists. */
+  goOn(systemTokens: () => number): void {
+    this.systemTokens = systemTokens;
+    this.most = Number.POSITIVE_INFINITY;
+  }
+
+  /** Bytes of the budget that no running request has. */
+  get free(): number {
+    return this.budgetBytes - this.asideBytes;
+  }
+
+  /** Gives up the oldest branches until there are so many bytes for others. */
+  evictFor(bytes: number): void {
+    const oldest = [...this.parked].sort((a, b) => a.usedAt - b.usedAt);
+    for (const branch of oldest) if (this.parkedBytes + bytes > this.free) this.lose(branch, 'evicted');
+  }
+
+  /** Adds a branch, of which a prompt finds `least` tokens or more. */
+  add(kv: ParkedKv, ids: Uint32Array, systemTokens: number, { least }: { least: number }): void {
+    this.parked.push({ kv, ids, systemTokens, least, usedAt: ++this.uses });
+  }
+
+  /** Drops the copy of a request that has ended. */
+  drop(aside: Aside): void {
+    if (this.asides.delete(aside)) aside.kv.destroy();
+  }
+
+  /** Gives up all branches, which may be wrong. */
+  clear(session: Cached): void {
+    this.remember(Uint32Array.from(session.cachedIds), 'cleared');
+    for (const branch of this.parked) this.lose(branch, 'cleared');
+  }
+
+  /** Gives up all branches, because memory is needed. Returns false where there are none. */
+  giveUp(): boolean {
+    const { length } = this.parked;
+    for (const branch of this.parked) this.lose(branch, 'refused');
+    return length > 0;
+  }
+
+  /** Returns false where memory is refused: no other branch is given up for one that there is no memory for. */
+  private async park(liveIds: readonly number[], tokens: number): Promise<boolean> {
+    const ids = Uint32Array.from(liveIds.slice(0, tokens));
+    const kv = await this.parking.park(tokens);
+    if (!kv) {
+      this.remember(ids, 'refused');
+      return false;
+    }
+    this.add(kv, ids, Math.min(tokens, this.systemTokens()), this.parking);
+    return true;
+  }
+
+  /** Cuts a branch to its system prompt. */
+  private async shrink(branch: ParkedBranch): Promise<void> {
+    const kv = await branch.kv.shrink(branch.systemTokens);
+    if (!kv) return this.lose(branch, 'refused');
+    this.remember(branch.ids, 'evicted');
+    branch.kv.destroy();
+    branch.kv = kv;
+    branch.ids = branch.ids.slice(0, branch.systemTokens);
+  }
+
+  private lose(branch: ParkedBranch, why: Loss): void {
+    this.remember(branch.ids, why);
+    this.remove(branch);
+  }
+
+  private remove(branch: ParkedBranch): void {
+    this.parked = this.parked.filter((other) => other !== branch);
+    branch.kv.destroy();
+  }
+
+  private remember(ids: Uint32Array, why: Loss): void {
+    this.lost = [...this.lost.slice(1 - MOST_LOST), { ids, why }];
+  }
+
+  /** The find of a prompt, or the reason why it found no more. */
+  private report(cached: number, isParked: boolean, wanted: Uint32Array): CacheReport {
+    const isBegun = cached > 0 && cached >= Math.min(LEAST_TOKENS, wanted.length - 1); // more than the template's own
+    let found: CacheReport = isParked ? 'parked' : isBegun ? 'live' : 'new';
+    let most = cached + LEAST_TOKENS;
+    for (const { ids, why } of this.lost) {
+      const shared = sharedPrefix(ids, wanted);
+      if (shared < most) continue;
+      most = shared;
+      found = why;
+    }
+    return found;
+  }
+}
+
+function extended(aside: Aside, tokens: number): Aside | null {
+  if (!aside.kv.extend(aside.tokens, tokens)) return null;
+  aside.tokens = tokens;
+  return aside;
+}

@@ -1,0 +1,52 @@
+// What an answer and a batch know of each other.
+
+import type { GpuCounters } from '../../../gpu/device';
+import type { SamplingParams } from '../../../sampling/sampling';
+import type { ChatRequest } from '../../../text/template/message';
+import type { Answer } from '../steps/answer';
+import type { IdsInFlight } from '../steps/ids_in_flight';
+import type { RunAhead } from '../steps/run_ahead';
+import type { TokenClock } from '../steps/token_clock';
+import type { Turn } from './turns';
+
+/** An answer among others, for which a batch may step. */
+export interface AnswerBeside {
+  readonly clock: TokenClock;
+  readonly asked: {
+    prompt: Uint32Array<ArrayBuffer>;
+    chat: ChatRequest | null;
+    sampling: SamplingParams;
+    constraint: unknown;
+    runAhead: RunAhead;
+  };
+  readonly turn?: Turn;
+  /** Milliseconds in which other requests ran. */
+  awayMs: number;
+  /** True once a batch has stepped for it: there is no clock for one request of many. */
+  isUntimed: boolean;
+  /** Leaves a batch that has the keys and values of the answer. Null where the cache has them. */
+  leaveBatch: ((answer: Answer, reasoningTokens: number) => Promise<void>) | null;
+  begin(): Promise<void>;
+  /** Drops what was set aside. */
+  dropAside(): void;
+  /** Takes note of the calls since then, but its own. */
+  count(before: GpuCounters, own?: Partial<GpuCounters>): void;
+}
+
+/** Steps for several answers at once. */
+export interface StepsBeside {
+  /** True if the answer may step here once nothing of it is in flight, because another could, too. */
+  mayJoin(turns: AnswerBeside, answer: Answer, inFlight: IdsInFlight): boolean;
+  /**
+   * Steps for an answer that has the turn until it ends or has to go on by itself, as it then can. Returns false where
+   * no seat is free.
+   */
+  step(turns: AnswerBeside, answer: Answer, inFlight: IdsInFlight, stopped: () => boolean): Promise<boolean>;
+}
+
+export interface BatchDoor {
+  /** Requests that have begun and not ended. */
+  readonly running: Set<AnswerBeside>;
+  /** What steps for several requests, if it is there by now. Without it they take turns. */
+  get(): StepsBeside | null;
+}
