@@ -11,7 +11,7 @@ import type {
   StepChoice,
   TbtSummary,
 } from '../src/engine/protocol';
-import type { Arithmetic } from '../src/model/arithmetic';
+import type { Arithmetic } from '../src/model/layers/arithmetic';
 import type { StepAsked } from '../src/model/step/step_choice';
 import type { AttentionResult, Race } from '../src/tune/results';
 import type { Quality } from '../test/engine/quality/quality';

@@ -135,7 +135,11 @@ const DOORS: Record<string, readonly string[]> = {
   'metrics/tuning': ['roofline_section', 'tune_section'],
   'model/batch': ['batch', 'batch_check', 'batch_time'],
   'model/config': ['config', 'read', 'read_gguf'],
+  'model/kv': ['kv_branches', 'kv_cache', 'kv_pieces'],
+  'model/layers': ['arithmetic', 'layers', 'linears', 'matrices', 'not_finite'],
+  'model/output': ['constrainer', 'log_probabilities', 'logit_changes', 'pooling', 'sampler'],
   'model/step': ['create_fused', 'decode_step', 'fused_model', 'fused_step', 'step_choice'],
+  'model/weights': ['checked_files', 'step_bytes', 'tensors', 'weights'],
   'storage/cache': [
     'cache',
     'cached_models',

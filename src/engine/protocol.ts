@@ -4,7 +4,7 @@
 import type { AttentionName } from '../attention/attention';
 import type { Automaton } from '../grammar/automaton';
 import type { Constraint } from '../grammar/constraint';
-import type { Arithmetic, MatrixChoice } from '../model/arithmetic';
+import type { Arithmetic, MatrixChoice } from '../model/layers/arithmetic';
 import type { StepChoice } from '../model/step/step_choice';
 import type { CachedModel } from '../storage/cache/cached_models';
 import type { AnswerForm } from '../text/answer/answer_form';

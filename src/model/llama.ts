@@ -19,20 +19,20 @@ import type { StepLaunch } from '../kernels/step/step_plan';
 import { packBiases, packSampling, type SamplingParams } from '../sampling/sampling';
 import type { TokenBytes } from '../sampling/token_bytes';
 import { arrived } from '../shared/part';
-import { type ActivationType, type Arithmetic, arithmeticOf, type MatrixChoice } from './arithmetic';
 import { PREFILL_CHUNK } from './buffers';
 import { type ModelConfig, vectorsOf } from './config/config';
-import { KvBranches } from './kv_branches';
-import type { KvPieces } from './kv_pieces';
-import { type Layer, Layers } from './layers';
-import type { LinearSources, LongPasses, Operation } from './linears';
+import { KvBranches } from './kv/kv_branches';
+import type { KvPieces } from './kv/kv_pieces';
+import { type ActivationType, type Arithmetic, arithmeticOf, type MatrixChoice } from './layers/arithmetic';
+import { type Layer, Layers } from './layers/layers';
+import type { LinearSources, LongPasses, Operation } from './layers/linears';
 import { allocateMemory, type ContextOptions, type ModelMemory, shapeOf } from './memory';
+import { type SampleEnd, Sampler } from './output/sampler';
 import { padConfig } from './padding';
-import { type SampleEnd, Sampler } from './sampler';
 import { createDecodeStep, type DecodeStep, type FusedLaunch, type StepDecision } from './step/decode_step';
 import type { FusedLayers } from './step/fused_step';
 import type { StepAsked, StepChoice, TunedStep } from './step/step_choice';
-import type { ModelWeights } from './weights';
+import type { ModelWeights } from './weights/weights';
 
 /**
  * Operations of one submit: a GPU of a TFLOP/s takes 200 ms for them, and shows the page between submits. A layer of 8B
@@ -184,7 +184,7 @@ export class Llama {
   async constrain(automaton: Automaton, tokens: TokenBytes): Promise<void> {
     const { sampler, sources } = this.parts;
     const { gpu, config, buffers } = sources;
-    const { Constrainer } = await arrived(import('./constrainer'));
+    const { Constrainer } = await arrived(import('./output/constrainer'));
     sampler.constrainer ??= await Constrainer.create(gpu, config.vocabSize, buffers, tokens);
     if (!(await sampler.constrainer.obey(automaton))) return;
     for (const lists of this.lists.values()) {
@@ -198,7 +198,7 @@ export class Llama {
    */
   async reportLogprobs(): Promise<void> {
     const { sampler, sources } = this.parts;
-    const { LogProbabilities } = await arrived(import('./log_probabilities'));
+    const { LogProbabilities } = await arrived(import('./output/log_probabilities'));
     sampler.logProbabilities ??= await LogProbabilities.create(sources.gpu, sources.config.vocabSize, sources.buffers);
   }
 
@@ -208,7 +208,7 @@ export class Llama {
    */
   async changeLogits(): Promise<void> {
     const { sampler, sources } = this.parts;
-    const { LogitChanges } = await arrived(import('./logit_changes'));
+    const { LogitChanges } = await arrived(import('./output/logit_changes'));
     sampler.changes ??= await LogitChanges.create(sources.gpu, sources.config.vocabSize, sources.buffers);
   }
 
@@ -217,7 +217,7 @@ export class Llama {
    * @throws GpuProgramError
    */
   async poolVectors(): Promise<void> {
-    const { createPooling } = await arrived(import('./pooling'));
+    const { createPooling } = await arrived(import('./output/pooling'));
     this.pool ??= await createPooling(this.parts.sources);
   }
 
@@ -334,7 +334,7 @@ export class Llama {
   /** Keys and values as bytes, for storage. */
   async kvPieces(): Promise<KvPieces> {
     const { gpu, kvCache, attentionShape } = this.parts.sources;
-    const { KvPieces } = await arrived(import('./kv_pieces'));
+    const { KvPieces } = await arrived(import('./kv/kv_pieces'));
     return new KvPieces(gpu, kvCache, attentionShape, (ids) => this.writeTokens(ids, 0));
   }
 
@@ -359,7 +359,7 @@ export class Llama {
    * @throws MissingPartError
    */
   async findNotFinite(ids: Uint32Array<ArrayBuffer>): Promise<string | null> {
-    const { findNotFinite } = await arrived(import('./not_finite'));
+    const { findNotFinite } = await arrived(import('./layers/not_finite'));
     const { embed, sources } = this.parts;
     return findNotFinite({ ...sources, embed, layers: this.layers, passes: this }, ids);
   }
@@ -428,6 +428,6 @@ export class Llama {
 }
 
 async function matrixPasses(gpu: Gpu, arithmetic: Arithmetic, from?: number): Promise<LongPasses> {
-  const { MatrixPasses } = await arrived(import('./matrices'));
+  const { MatrixPasses } = await arrived(import('./layers/matrices'));
   return MatrixPasses.create(gpu, arithmetic, from);
 }

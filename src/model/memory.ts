@@ -11,9 +11,9 @@ import { hasIntegers } from '../kernels/linear/matmul_q8';
 import { formatRuns } from '../kernels/linear/weight_format';
 import { type Buffers, createBuffers, passTokens } from './buffers';
 import type { ModelConfig } from './config/config';
-import { createKvCache, type KvCache } from './kv_cache';
+import { createKvCache, type KvCache } from './kv/kv_cache';
 import { padConfig } from './padding';
-import { isInterleaved, type ModelWeights } from './weights';
+import { isInterleaved, type ModelWeights } from './weights/weights';
 
 /** Keys, values and activations for a context. */
 export interface ModelMemory {

@@ -4,7 +4,7 @@ import type { AttentionName } from '../attention/attention';
 import type { LinearPass } from '../kernels/linear/create_linear';
 import type { MatvecInput } from '../kernels/linear/matvec';
 import type { WeightFormat } from '../kernels/linear/weight_format';
-import type { ActivationType } from '../model/arithmetic';
+import type { ActivationType } from '../model/layers/arithmetic';
 import type { RaceShape } from './race/race_shape';
 
 /** Fields of every result. */

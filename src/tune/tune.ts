@@ -7,7 +7,7 @@ import { InvalidRequestError } from '../errors';
 import type { Gpu } from '../gpu/device';
 import type { MadeLinear } from '../kernels/linear/create_linear';
 import type { ProductProfile } from '../kernels/linear/product_profile';
-import type { ModelWeights } from '../model/weights';
+import type { ModelWeights } from '../model/weights/weights';
 import { tuneAttention } from './attention/attention';
 import type { AttentionTuneBuffers } from './attention/attention_meter';
 import { countCandidates, namedProducts, tuneProducts } from './products/products';

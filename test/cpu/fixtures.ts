@@ -6,10 +6,10 @@ import type { CpuWeights } from '../../src/cpu/llama';
 import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import type { ModelConfig } from '../../src/model/config/config';
 import { readConfig } from '../../src/model/config/read';
-import { resolveTensors } from '../../src/model/tensors';
+import { resolveTensors } from '../../src/model/weights/tensors';
 import { openModel } from '../../src/storage/model_file';
 import type { ModelFiles } from '../../src/storage/model_files';
-import { droppedFolder } from '../model/files';
+import { droppedFolder } from '../model/fixtures/files';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
 

@@ -10,12 +10,12 @@ import type { TuneResult } from '../../src/engine/protocol';
 import type { Gpu } from '../../src/gpu/device';
 import { readConfig } from '../../src/model/config/read';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
-import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights } from '../../src/model/weights';
+import { resolveTensors } from '../../src/model/weights/tensors';
+import { allocateWeights } from '../../src/model/weights/weights';
 import { openModel } from '../../src/storage/model_file';
 import { loadFixture, readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
-import { droppedFolder } from '../model/files';
+import { droppedFolder } from '../model/fixtures/files';
 import { GREEDY } from '../sampling/params';
 import { breakSiblings } from './doubles/broken_gpu';
 

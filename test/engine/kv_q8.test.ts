@@ -7,7 +7,7 @@ import { Branches } from '../../src/engine/worker/prefix_cache/branches';
 import type { Session } from '../../src/engine/worker/request/session';
 import { Gpu } from '../../src/gpu/device';
 import { testGpu } from '../gpu/test_device';
-import { droppedFolder } from '../model/files';
+import { droppedFolder } from '../model/fixtures/files';
 import { byteLevelJson } from '../text/tiny_vocabulary';
 import { ask, numberTokenizer, TINY } from './doubles/loop_session';
 

@@ -7,7 +7,7 @@ import { Gpu } from '../../src/gpu/device';
 import { measureRoofline } from '../../src/tune/roofline';
 import { testGpu } from '../gpu/test_device';
 import { trackBuffers } from '../gpu/track_buffers';
-import { droppedFolder } from '../model/files';
+import { droppedFolder } from '../model/fixtures/files';
 import { byteLevelJson } from '../text/tiny_vocabulary';
 import { ask, numberTokenizer, TINY } from './doubles/loop_session';
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Backend } from '../../src/engine/backend/backend';
 import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import { readConfig } from '../../src/model/config/read';
-import { resolveTensors } from '../../src/model/tensors';
+import { resolveTensors } from '../../src/model/weights/tensors';
 import { NO_TOKEN } from '../../src/sampling/sampling';
 import { openModel } from '../../src/storage/model_file';
 import { ask, damagedFiles, numberSession } from './doubles/loop_session';

@@ -6,11 +6,11 @@ import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend
 import type { GenerateOptions } from '../../src/engine/protocol';
 import type { Session } from '../../src/engine/worker/request/session';
 import { readConfig } from '../../src/model/config/read';
-import { resolveTensors } from '../../src/model/tensors';
+import { resolveTensors } from '../../src/model/weights/tensors';
 import { openModel } from '../../src/storage/model_file';
 import { readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
-import { droppedFolder } from '../model/files';
+import { droppedFolder } from '../model/fixtures/files';
 import { ask, numberSession, sharedRunAhead, TINY, tinyBackend } from './doubles/loop_session';
 
 const CONTEXT = 64;

@@ -7,13 +7,13 @@ import { IdleCheck } from '../../src/engine/worker/turns/idle_check';
 import { CommandList } from '../../src/gpu/kernel';
 import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';
-import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights } from '../../src/model/weights';
+import { resolveTensors } from '../../src/model/weights/tensors';
+import { allocateWeights } from '../../src/model/weights/weights';
 import { openModel } from '../../src/storage/model_file';
 import { fixtureFolder } from '../cpu/fixtures';
 import { ask, numberSession, TINY } from '../engine/doubles/loop_session';
 import { requestGpu } from '../gpu/test_device';
-import { droppedFolder } from '../model/files';
+import { droppedFolder } from '../model/fixtures/files';
 
 const CONTEXT = 48;
 const TIMEOUT_MS = 180_000; // most of it compiling

@@ -10,7 +10,7 @@ import { generate } from '../../src/engine/worker/generate';
 import type { GpuMemoryError } from '../../src/errors';
 import { Gpu } from '../../src/gpu/device';
 import { readConfig } from '../../src/model/config/read';
-import { resolveTensors } from '../../src/model/tensors';
+import { resolveTensors } from '../../src/model/weights/tensors';
 import { openModel } from '../../src/storage/model_file';
 import { chainFiles } from '../chain/chain_model';
 import { faultyGpu } from './memory_faults';

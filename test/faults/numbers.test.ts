@@ -7,16 +7,16 @@ import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend
 import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import type { GenerateOptions } from '../../src/engine/protocol';
 import type { Gpu } from '../../src/gpu/device';
-import { checkedFiles } from '../../src/model/checked_files';
 import { readConfig } from '../../src/model/config/read';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
-import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights } from '../../src/model/weights';
+import { checkedFiles } from '../../src/model/weights/checked_files';
+import { resolveTensors } from '../../src/model/weights/tensors';
+import { allocateWeights } from '../../src/model/weights/weights';
 import { openModel } from '../../src/storage/model_file';
 import type { ModelFiles } from '../../src/storage/model_files';
 import { ask, numberSession } from '../engine/doubles/loop_session';
 import { testGpu } from '../gpu/test_device';
-import { modelFile, type Variant, WIDE } from '../model/tiny_gguf';
+import { modelFile, type Variant, WIDE } from '../model/fixtures/tiny_gguf';
 import { damaged } from './damaged';
 
 const CONTEXT = 48;

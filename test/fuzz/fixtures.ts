@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { droppedFolder } from '../model/files';
+import { droppedFolder } from '../model/fixtures/files';
 import { input } from './worker_input';
 
 const { root } = input;

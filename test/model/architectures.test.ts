@@ -9,14 +9,14 @@ import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import type { Gpu } from '../../src/gpu/device';
 import { readConfig } from '../../src/model/config/read';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
-import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
+import { resolveTensors } from '../../src/model/weights/tensors';
+import { allocateWeights, type QuantizedFormat } from '../../src/model/weights/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { GREEDY } from '../sampling/params';
-import { openAsGguf } from './architectures_gguf';
-import { droppedFolder } from './files';
+import { openAsGguf } from './fixtures/architectures_gguf';
+import { droppedFolder } from './fixtures/files';
 
 const ROOT = new URL('../fixtures/architectures/', import.meta.url).pathname;
 const NAMES = readdirSync(ROOT).sort();

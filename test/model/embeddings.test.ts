@@ -9,13 +9,13 @@ import { loadModel } from '../../src/engine/load/load';
 import { embed } from '../../src/engine/worker/embed';
 import { readConfig } from '../../src/model/config/read';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
-import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
+import { resolveTensors } from '../../src/model/weights/tensors';
+import { allocateWeights, type QuantizedFormat } from '../../src/model/weights/weights';
 import { openModel } from '../../src/storage/model_file';
 import { createTokenizer } from '../../src/text/any_tokenizer';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
-import { openAsGguf } from './architectures_gguf';
-import { chosenFolder } from './files';
+import { openAsGguf } from './fixtures/architectures_gguf';
+import { chosenFolder } from './fixtures/files';
 
 const ROOT = new URL('../fixtures/embeddings/', import.meta.url).pathname;
 const NAMES = ['qwen3_embedding', 'embedding_gemma'] as const;

@@ -5,14 +5,14 @@ import { CpuLlama } from '../../src/cpu/llama';
 import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import { readConfig } from '../../src/model/config/read';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
-import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
+import { resolveTensors } from '../../src/model/weights/tensors';
+import { allocateWeights, type QuantizedFormat } from '../../src/model/weights/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { testGpu } from '../gpu/test_device';
 import { GREEDY } from '../sampling/params';
 import { value, writeGguf } from '../storage/write_gguf';
-import { modelFile, ODD, SHAPE, STORIES, type Variant, WIDE } from './tiny_gguf';
+import { modelFile, ODD, SHAPE, STORIES, type Variant, WIDE } from './fixtures/tiny_gguf';
 
 const IDS = Array.from({ length: 37 }, (_, i) => (i * 29) % SHAPE.vocab);
 const STEPS = 16;

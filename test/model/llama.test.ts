@@ -4,14 +4,14 @@ import { describe, expect, test } from 'vitest';
 import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';
-import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights } from '../../src/model/weights';
+import { resolveTensors } from '../../src/model/weights/tensors';
+import { allocateWeights } from '../../src/model/weights/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { fixtureNames, readFixture } from '../cpu/fixtures';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { GREEDY } from '../sampling/params';
-import { droppedFolder } from './files';
+import { droppedFolder } from './fixtures/files';
 
 const ROOT = new URL('../fixtures/llama/', import.meta.url).pathname;
 const CONTEXT = 64;

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { openModel } from '../../src/storage/model_file';
 import { openModules } from '../../src/storage/sentence_modules';
 import { filesFolder, urlFolder } from '../../src/storage/source/folder';
-import { chosenFolder } from '../model/files';
+import { chosenFolder } from '../model/fixtures/files';
 
 const FOLDER = new URL('../fixtures/embeddings/embedding_gemma', import.meta.url).pathname;
 

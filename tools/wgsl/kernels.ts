@@ -33,7 +33,7 @@ import { createPenalties } from '../../src/kernels/sampling/penalties';
 import { createSample } from '../../src/kernels/sampling/sample';
 import { Step } from '../../src/kernels/step/step';
 import type { StepAttention } from '../../src/kernels/step/step_plan';
-import { PLACES_RING } from '../../src/model/constrainer';
+import { PLACES_RING } from '../../src/model/output/constrainer';
 import { LOGPROBS_RING, MAX_LOGPROBS } from '../../src/sampling/logprobs';
 
 /** The choices that a model or a load makes; the defaults are the storyteller's. */

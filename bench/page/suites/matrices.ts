@@ -16,7 +16,7 @@ import { STORE } from '../../../src/kernels/linear/epilogues/store';
 import type { Linear, LinearShape } from '../../../src/kernels/linear/linear';
 import { createMatmulMatrices, planMatrices, type RowGroups } from '../../../src/kernels/linear/matmul_matrices';
 import { createMatmulQ8 } from '../../../src/kernels/linear/matmul_q8';
-import { faultOfMatrices } from '../../../src/model/matrices_check';
+import { faultOfMatrices } from '../../../src/model/layers/matrices_check';
 import { randomArray } from '../../../test/random';
 import type { BenchResult, MatricesRow } from '../../report';
 import type { Bench } from '../bench';

@@ -3,12 +3,12 @@
 
 import type { AttentionName } from '../../../src/attention/attention';
 import { InvalidRequestError } from '../../../src/errors';
-import type { ActivationType, Arithmetic } from '../../../src/model/arithmetic';
 import { readConfig } from '../../../src/model/config/read';
+import type { ActivationType, Arithmetic } from '../../../src/model/layers/arithmetic';
 import { Llama, type LlamaOptions } from '../../../src/model/llama';
 import { checkStep, type StepChoice } from '../../../src/model/step/step_choice';
-import { resolveTensors } from '../../../src/model/tensors';
-import { allocateWeights, type QuantizedFormat } from '../../../src/model/weights';
+import { resolveTensors } from '../../../src/model/weights/tensors';
+import { allocateWeights, type QuantizedFormat } from '../../../src/model/weights/weights';
 import { openModel } from '../../../src/storage/model_file';
 import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../../src/text/template/chat_template';

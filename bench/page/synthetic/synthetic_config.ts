@@ -7,8 +7,8 @@ import { BLOCK, planeBytes, planParts } from '../../../src/kernels/linear/weight
 import { PREFILL_CHUNK } from '../../../src/model/buffers';
 import { PLAIN } from '../../../src/model/config/architectures';
 import { type ModelConfig, sameLayers } from '../../../src/model/config/config';
-import { kvBytesPerToken } from '../../../src/model/kv_cache';
-import { matrixBytes } from '../../../src/model/step_bytes';
+import { kvBytesPerToken } from '../../../src/model/kv/kv_cache';
+import { matrixBytes } from '../../../src/model/weights/step_bytes';
 import type { ModelBytes, Quant, ShapeName } from '../../report';
 import { MODELS } from '../../shapes';
 

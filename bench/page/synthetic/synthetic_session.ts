@@ -10,7 +10,7 @@ import { compileConstraint } from '../../../src/grammar/constraint';
 import type { ModelConfig } from '../../../src/model/config/config';
 import { Llama } from '../../../src/model/llama';
 import { checkStep } from '../../../src/model/step/step_choice';
-import type { ModelWeights } from '../../../src/model/weights';
+import type { ModelWeights } from '../../../src/model/weights/weights';
 import type { Tokenizer } from '../../../src/text/tokenizer';
 import { decideStep } from '../../../src/tune/step';
 import type { ModelBytes, Refusal, ShapeName } from '../../report';

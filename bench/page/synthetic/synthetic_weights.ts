@@ -6,8 +6,13 @@ import type { BufferRange } from '../../../src/gpu/buffer_range';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../../src/gpu/device';
 import type { WeightMatrix } from '../../../src/kernels/linear/weight_format';
 import type { ModelConfig } from '../../../src/model/config/config';
-import { allocateLayers, allocateMatrix, type PlannedMatrix, planMatrix } from '../../../src/model/weight_arenas';
-import type { LayerWeights, LinearWeights, ModelWeights } from '../../../src/model/weights';
+import {
+  allocateLayers,
+  allocateMatrix,
+  type PlannedMatrix,
+  planMatrix,
+} from '../../../src/model/weights/weight_arenas';
+import type { LayerWeights, LinearWeights, ModelWeights } from '../../../src/model/weights/weights';
 import { randomSource } from '../../../test/random';
 import type { Quant } from '../../report';
 import { randomScales } from './random_scales';

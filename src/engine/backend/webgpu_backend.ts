@@ -8,7 +8,7 @@ import { WordReadback } from '../../gpu/readback';
 import { StepTimes } from '../../gpu/timestamps';
 import { PREFILL_CHUNK } from '../../model/buffers';
 import type { Llama } from '../../model/llama';
-import { type SampleEnd, sampleEnd } from '../../model/sampler';
+import { type SampleEnd, sampleEnd } from '../../model/output/sampler';
 import { entryWords, LOGPROBS_RING, MAX_LOGPROBS, readLogprobs } from '../../sampling/logprobs';
 import { ALWAYS, GAVE_UP, penalizes, type SamplingParams } from '../../sampling/sampling';
 import { arrived } from '../../shared/part';

@@ -2,12 +2,12 @@
 // measures and keeps. What is kept decides the same at every load: equal seeds go on giving equal texts.
 
 import type { Gpu } from '../../gpu/device';
-import { type Arithmetic, arithmeticOf } from '../../model/arithmetic';
 import type { ModelConfig } from '../../model/config/config';
+import { type Arithmetic, arithmeticOf } from '../../model/layers/arithmetic';
 import { type ModelMemory, shapeOf } from '../../model/memory';
 import { padConfig } from '../../model/padding';
 import { fusedModel } from '../../model/step/fused_model';
-import type { LayerWeights, ModelWeights } from '../../model/weights';
+import type { LayerWeights, ModelWeights } from '../../model/weights/weights';
 import { arrived } from '../../shared/part';
 import type { Profile } from '../../tune/profile/profile';
 import { raceKey } from '../../tune/profile/profile_store';

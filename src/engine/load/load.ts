@@ -5,13 +5,13 @@ import { Gpu } from '../../gpu/device';
 import { MOST_CONTROLS } from '../../grammar/answer/control_bytes';
 import type { ModelConfig } from '../../model/config/config';
 import { readGgufConfig } from '../../model/config/read_gguf';
-import { kvReadsOf } from '../../model/kv_cache';
+import { kvReadsOf } from '../../model/kv/kv_cache';
 import { Llama } from '../../model/llama';
 import { padConfig } from '../../model/padding';
 import { checkStep } from '../../model/step/step_choice';
-import { stepWeightBytes } from '../../model/step_bytes';
-import { type ModelTensors, resolveTensors } from '../../model/tensors';
-import { hasPlainMatrix } from '../../model/weights';
+import { stepWeightBytes } from '../../model/weights/step_bytes';
+import { type ModelTensors, resolveTensors } from '../../model/weights/tensors';
+import { hasPlainMatrix } from '../../model/weights/weights';
 import { arrived } from '../../shared/part';
 import { openCache } from '../../storage/cache/cache';
 import type { StartPieceThread } from '../../storage/cache/piece_threads';
@@ -175,7 +175,7 @@ const UNVERIFIED: Warning = {
 
 /** Files that find a NaN as they are read. */
 async function debugged(files: ModelFiles): Promise<ModelFiles> {
-  const { checkedFiles } = await arrived(import('../../model/checked_files'));
+  const { checkedFiles } = await arrived(import('../../model/weights/checked_files'));
   return checkedFiles(files);
 }
 

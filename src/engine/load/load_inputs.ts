@@ -1,7 +1,7 @@
 // What the steps of a load hand on to one another.
 
 import type { ModelConfig } from '../../model/config/config';
-import type { ModelTensors } from '../../model/tensors';
+import type { ModelTensors } from '../../model/weights/tensors';
 import type { ModelFiles } from '../../storage/model_files';
 import type { Backend } from '../backend/backend';
 import type { EngineInfo, Warning } from '../protocol';

@@ -4,7 +4,7 @@
 import { GpuMemoryError, MemoryError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { allocateMemory, type MemoryRequest } from '../../model/memory';
-import { allocateWeights } from '../../model/weights';
+import { allocateWeights } from '../../model/weights/weights';
 import { arrived } from '../../shared/part';
 import { readbackBytes } from '../backend/webgpu_backend';
 import type { Wanted } from './load_inputs';

@@ -1,7 +1,7 @@
 // A load on the CPU: a part that comes where there is no GPU.
 
 import { AttentionUnavailable, InvalidRequestError, MemoryError } from '../../errors';
-import { kvBytesPerToken } from '../../model/kv_cache';
+import { kvBytesPerToken } from '../../model/kv/kv_cache';
 import { checkStep } from '../../model/step/step_choice';
 import { CPU_STEP, CpuBackend, loadCpuWeights } from '../backend/cpu_backend';
 import { CPU_ARITHMETIC } from './choose_arithmetic';

@@ -2,10 +2,10 @@
 
 import { InvalidRequestError } from '../../errors';
 import type { ModelConfig } from '../../model/config/config';
-import { kvBytesOf, kvBytesPerToken } from '../../model/kv_cache';
+import { kvBytesOf, kvBytesPerToken } from '../../model/kv/kv_cache';
 import { padConfig } from '../../model/padding';
-import type { ModelTensors } from '../../model/tensors';
-import { isPlainMatrix } from '../../model/weights';
+import type { ModelTensors } from '../../model/weights/tensors';
+import { isPlainMatrix } from '../../model/weights/weights';
 import { mostThatFit } from '../../shared/most_that_fit';
 import { resolveOptions } from '../option_values';
 import { LOAD_OPTIONS, type Resolved } from '../options';

@@ -3,7 +3,7 @@
 import { GpuMemoryError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { type MemoryRequest, memoryNeed } from '../../model/memory';
-import { hasPlainMatrix, planWeights } from '../../model/weights';
+import { hasPlainMatrix, planWeights } from '../../model/weights/weights';
 import type { Wanted } from './load_inputs';
 import type { ResolvedLoad } from './load_options';
 

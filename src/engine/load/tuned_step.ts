@@ -1,10 +1,10 @@
 // The decode step that an earlier load measured on this GPU.
 
 import type { KvType } from '../../attention/kv_layout';
-import type { ActivationType } from '../../model/arithmetic';
 import type { ModelConfig } from '../../model/config/config';
+import type { ActivationType } from '../../model/layers/arithmetic';
 import type { StepAsked, TunedStep } from '../../model/step/step_choice';
-import type { ModelWeights } from '../../model/weights';
+import type { ModelWeights } from '../../model/weights/weights';
 import type { Profile } from '../../tune/profile/profile';
 import { stepKey } from '../../tune/profile/profile_store';
 

@@ -18,8 +18,8 @@ import {
   SAMPLING_BYTES,
   type SamplingParams,
 } from '../../sampling/sampling';
-import type { KvBranches } from '../kv_branches';
-import { LinearBuilder, type LinearSources } from '../linears';
+import type { KvBranches } from '../kv/kv_branches';
+import { LinearBuilder, type LinearSources } from '../layers/linears';
 import type { FusedLaunch } from '../step/decode_step';
 import { bindableRoom, createBatchCache, SlotRows, slotArenas } from './batch_cache';
 import {

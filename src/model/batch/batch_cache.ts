@@ -5,8 +5,8 @@ import type { AttentionShape } from '../../attention/attention';
 import { kvRowBytes } from '../../attention/kv_layout';
 import { type BufferRange, rangeStride, storedBytes } from '../../gpu/buffer_range';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../gpu/device';
-import { type KvBranches, ParkedRows, type Rows } from '../kv_branches';
-import type { KvArena, KvCache } from '../kv_cache';
+import { type KvBranches, ParkedRows, type Rows } from '../kv/kv_branches';
+import type { KvArena, KvCache } from '../kv/kv_cache';
 
 /** Each layer is (slots, n_kv_heads, room, head_dim); layers with a window have a ring of their own room. */
 export interface BatchCache {

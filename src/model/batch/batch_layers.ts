@@ -8,7 +8,7 @@ import { BLOCK, ZERO_BELOW } from '../../kernels/linear/weight_format';
 import { SLOTS } from '../../kernels/row_table';
 import type { StepTest } from '../../kernels/step/step';
 import { arrived } from '../../shared/part';
-import type { LinearBuilder, LinearSources, Operation } from '../linears';
+import type { LinearBuilder, LinearSources, Operation } from '../layers/linears';
 import type { FusedLaunch } from '../step/decode_step';
 import { type FusedModel, fusedModel, type StepSources } from '../step/fused_model';
 import { fewLinears, takesIntegers } from './few_linears';

@@ -32,7 +32,7 @@ export async function createLogprobsOfBatch(
   rows: RowTable,
   { logits, maxima, asked, tokens, parts }: Readonly<Record<Name, GPUBuffer>>,
 ): Promise<BatchLogprobs> {
-  const { createLogprobKernels } = await arrived(import('../log_probabilities'));
+  const { createLogprobKernels } = await arrived(import('../output/log_probabilities'));
   const kernels = createLogprobKernels(gpu, vocabSize, { ...askedRows(rows), slots: SLOTS });
   const [half, whole] = await Promise.all([kernels.half, kernels.whole]);
   const storage = (label: string, bytes: number) =>

@@ -3,8 +3,8 @@
 
 import { gateUpRowsQ8Epilogue } from '../../kernels/linear/epilogues/gate_up_rows_q8';
 import { formatRuns } from '../../kernels/linear/weight_format';
-import type { LinearBuilder, LinearSources, Linears } from '../linears';
-import { isInterleaved, type LinearWeights } from '../weights';
+import type { LinearBuilder, LinearSources, Linears } from '../layers/linears';
+import { isInterleaved, type LinearWeights } from '../weights/weights';
 
 /** @param quantizesAttn attention leaves its output in signed bytes */
 export async function fewLinears(

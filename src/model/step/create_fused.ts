@@ -4,7 +4,7 @@ import type { Gpu } from '../../gpu/device';
 import { Step, type StepTest } from '../../kernels/step/step';
 import { refusal, type StepLaunch } from '../../kernels/step/step_plan';
 import type { Reason } from '../../shared/why';
-import type { LinearSources } from '../linears';
+import type { LinearSources } from '../layers/linears';
 import type { FusedModel, StepSources } from './fused_model';
 import { FusedStep } from './fused_step';
 import type { TunedStep } from './step_choice';

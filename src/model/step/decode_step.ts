@@ -5,7 +5,7 @@ import type { StepTest } from '../../kernels/step/step';
 import type { StepLaunch } from '../../kernels/step/step_plan';
 import { arrived } from '../../shared/part';
 import { quoted, type Reason, why } from '../../shared/why';
-import type { LinearSources } from '../linears';
+import type { LinearSources } from '../layers/linears';
 import { fusedModel } from './fused_model';
 import type { FusedLayers, FusedStep } from './fused_step';
 import type { StepAsked, StepChoice, TunedStep } from './step_choice';

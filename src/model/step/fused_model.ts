@@ -5,9 +5,9 @@ import { hasIntegers } from '../../kernels/linear/matmul_q8';
 import { formatRuns, type IntegerFormat, readsScaleQuads } from '../../kernels/linear/weight_format';
 import type { FormatRows, StepFormats, StepProduct, StepShape } from '../../kernels/step/step_plan';
 import { type Reason, why } from '../../shared/why';
-import type { KvArena } from '../kv_cache';
-import type { LinearSources } from '../linears';
-import type { LinearWeights } from '../weights';
+import type { KvArena } from '../kv/kv_cache';
+import type { LinearSources } from '../layers/linears';
+import type { LinearWeights } from '../weights/weights';
 
 /** Storage buffers of the dispatch, and one more where a format reads its scales in quads. */
 const STORAGE_BUFFERS = 8;

@@ -14,8 +14,8 @@ import {
   type StepProduct,
   type StepShape,
 } from '../../kernels/step/step_plan';
-import type { LinearSources } from '../linears';
-import type { LayerWeights, LinearWeights } from '../weights';
+import type { LinearSources } from '../layers/linears';
+import type { LayerWeights, LinearWeights } from '../weights/weights';
 import type { FusedModel } from './fused_model';
 
 /** Words of `words` (shaders/step/hand_over.wgsl). */

@@ -10,7 +10,7 @@ import { createMatvec } from '../../kernels/linear/matvec';
 import type { MatvecParameters } from '../../kernels/linear/matvec_plan';
 import { type ProductProfile, productKey } from '../../kernels/linear/product_profile';
 import type { WeightMatrix } from '../../kernels/linear/weight_format';
-import type { LayerWeights, ModelWeights } from '../../model/weights';
+import type { LayerWeights, ModelWeights } from '../../model/weights/weights';
 import type { ProductResult } from '../results';
 import type { TurnTiming } from '../timing';
 import { type Tried, tune, type Watch } from '../tuner';

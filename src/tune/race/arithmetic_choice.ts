@@ -1,6 +1,6 @@
 // The arithmetic that the figures of a race decide for. Pure: equal figures, equal choice.
 
-import type { ActivationType, Arithmetic } from '../../model/arithmetic';
+import type { ActivationType, Arithmetic } from '../../model/layers/arithmetic';
 import type { PassRace, Race } from '../results';
 
 /** A smaller difference is none. */

@@ -3,7 +3,7 @@
 
 import type { Gpu } from '../../gpu/device';
 import type { LinearPass } from '../../kernels/linear/create_linear';
-import type { ActivationType } from '../../model/arithmetic';
+import type { ActivationType } from '../../model/layers/arithmetic';
 import { LateError, withTimeout } from '../../shared/with_timeout';
 import type { PassRace, Race, RaceTime } from '../results';
 import type { RaceShape } from './race_shape';

@@ -3,7 +3,7 @@
 
 import { hasIntegers } from '../../kernels/linear/matmul_q8';
 import { type FormatRange, type IntegerFormat, planeBytes } from '../../kernels/linear/weight_format';
-import type { LayerWeights } from '../../model/weights';
+import type { LayerWeights } from '../../model/weights/weights';
 
 export interface RaceShape {
   format: IntegerFormat;

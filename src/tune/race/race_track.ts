@@ -8,7 +8,7 @@ import { createQuantizeActivations, xqBytes } from '../../kernels/elementwise/qu
 import { createLinear, type LinearPass } from '../../kernels/linear/create_linear';
 import { STORE } from '../../kernels/linear/epilogues/store';
 import { planeBytes } from '../../kernels/linear/weight_format';
-import type { ActivationType } from '../../model/arithmetic';
+import type { ActivationType } from '../../model/layers/arithmetic';
 import { relativeDistance } from '../distance';
 import { randomFloats } from '../random_floats';
 import type { RaceShape } from './race_shape';

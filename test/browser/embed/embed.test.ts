@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { VivaceHandle } from '../../../src/embed/tag/embed';
 import { createTokenizer } from '../../../src/text/any_tokenizer';
 import type { VivaceChat } from '../../../src/ui/chat/chat';
-import { modelFile } from '../../model/tiny_gguf';
+import { modelFile } from '../../model/fixtures/tiny_gguf';
 import { files } from '../../text/fixtures';
 import { sentencePieceGguf } from '../../text/tiny_vocabulary';
 import { asked, installScripted, setHealth } from '../scripted_engine';

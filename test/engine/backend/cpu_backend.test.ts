@@ -3,11 +3,11 @@
 import { expect, test } from 'vitest';
 import { loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
 import { readConfig } from '../../../src/model/config/read';
-import { resolveTensors } from '../../../src/model/tensors';
+import { resolveTensors } from '../../../src/model/weights/tensors';
 import type { TensorInfo } from '../../../src/storage/formats/tensor';
 import { openModel } from '../../../src/storage/model_file';
 import type { ModelFiles } from '../../../src/storage/model_files';
-import { droppedFolder } from '../../model/files';
+import { droppedFolder } from '../../model/fixtures/files';
 
 const FOLDER = new URL('../../fixtures/architectures/', import.meta.url).pathname;
 

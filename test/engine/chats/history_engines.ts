@@ -7,9 +7,9 @@ import type { Session } from '../../../src/engine/worker/request/session';
 import type { Turns } from '../../../src/engine/worker/turns/turns';
 import type { Gpu } from '../../../src/gpu/device';
 import { readConfig } from '../../../src/model/config/read';
-import { resolveTensors } from '../../../src/model/tensors';
+import { resolveTensors } from '../../../src/model/weights/tensors';
 import { openModel } from '../../../src/storage/model_file';
-import { droppedFolder } from '../../model/files';
+import { droppedFolder } from '../../model/fixtures/files';
 import { numberSession, TINY, tinyBackend } from '../doubles/loop_session';
 
 /** Sizes in tokens. */

@@ -6,7 +6,7 @@ import { generate } from '../../../src/engine/worker/generate';
 import type { Session } from '../../../src/engine/worker/request/session';
 import { compileConstraint } from '../../../src/grammar/constraint';
 import { readConfig } from '../../../src/model/config/read';
-import { resolveTensors } from '../../../src/model/tensors';
+import { resolveTensors } from '../../../src/model/weights/tensors';
 import { openStoryteller } from '../storyteller';
 
 const SCHEMA = {

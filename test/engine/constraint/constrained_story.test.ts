@@ -9,7 +9,7 @@ import { generate } from '../../../src/engine/worker/generate';
 import type { Session } from '../../../src/engine/worker/request/session';
 import { compileConstraint } from '../../../src/grammar/constraint';
 import { readConfig } from '../../../src/model/config/read';
-import { resolveTensors } from '../../../src/model/tensors';
+import { resolveTensors } from '../../../src/model/weights/tensors';
 import { openStoryteller } from '../storyteller';
 
 const ANSWERS = process.env.VIVACE_ALL_PROMPTS ? 100 : 4;

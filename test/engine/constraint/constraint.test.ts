@@ -18,11 +18,11 @@ import { ConstraintError, InvalidRequestError } from '../../../src/errors';
 import type { Automaton } from '../../../src/grammar/automaton';
 import { compileAnswer, compileConstraint } from '../../../src/grammar/constraint';
 import { readConfig } from '../../../src/model/config/read';
-import { resolveTensors } from '../../../src/model/tensors';
+import { resolveTensors } from '../../../src/model/weights/tensors';
 import { openModel } from '../../../src/storage/model_file';
 import type { Tokenizer } from '../../../src/text/tokenizer';
 import { testGpu } from '../../gpu/test_device';
-import { droppedFolder } from '../../model/files';
+import { droppedFolder } from '../../model/fixtures/files';
 import { sharedRunAhead, TINY, tinyBackend } from '../doubles/loop_session';
 
 const VOCABULARY = 259;

@@ -6,12 +6,12 @@ import { loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
 import { readConfig } from '../../../src/model/config/read';
 import { Llama } from '../../../src/model/llama';
 import type { StepChoice } from '../../../src/model/step/step_choice';
-import { resolveTensors } from '../../../src/model/tensors';
-import { allocateWeights } from '../../../src/model/weights';
+import { resolveTensors } from '../../../src/model/weights/tensors';
+import { allocateWeights } from '../../../src/model/weights/weights';
 import { openModel } from '../../../src/storage/model_file';
 import { fixtureFolder } from '../../cpu/fixtures';
 import { testGpu } from '../../gpu/test_device';
-import { droppedFolder } from '../../model/files';
+import { droppedFolder } from '../../model/fixtures/files';
 
 /** One KV head, so that one workgroup can run it. Its 4 query heads of 128 values take 128 threads. */
 const MODEL = 'bf16_group4_hd128_llama3';

@@ -12,11 +12,11 @@ import type { Gpu } from '../../../src/gpu/device';
 import { CommandList, createKernel } from '../../../src/gpu/kernel';
 import { readConfig } from '../../../src/model/config/read';
 import { Llama, type PassEnd } from '../../../src/model/llama';
-import { resolveTensors } from '../../../src/model/tensors';
-import { allocateWeights } from '../../../src/model/weights';
+import { resolveTensors } from '../../../src/model/weights/tensors';
+import { allocateWeights } from '../../../src/model/weights/weights';
 import { openModel } from '../../../src/storage/model_file';
 import type { Tokenizer } from '../../../src/text/tokenizer';
-import { droppedFolder } from '../../model/files';
+import { droppedFolder } from '../../model/fixtures/files';
 
 export const TINY = 'f32_group4_hd32_bias_llama3_rope_parameters';
 const VOCAB_SIZE = 259;

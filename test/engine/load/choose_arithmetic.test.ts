@@ -5,7 +5,7 @@ import { type ArithmeticLoad, chooseBy, knownArithmetic } from '../../../src/eng
 import { raceWhile } from '../../../src/engine/load/race_while';
 import type { ArithmeticChoice } from '../../../src/engine/protocol';
 import type { Gpu } from '../../../src/gpu/device';
-import type { LayerWeights } from '../../../src/model/weights';
+import type { LayerWeights } from '../../../src/model/weights/weights';
 import { storeProfile } from '../../../src/tune/profile/profile_store';
 import type { Race } from '../../../src/tune/results';
 

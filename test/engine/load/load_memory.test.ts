@@ -7,7 +7,7 @@ import { chooseCpuContext } from '../../../src/engine/load/load_on_cpu';
 import { resolveLoad } from '../../../src/engine/load/load_options';
 import type { LoadOptions, Warning } from '../../../src/engine/protocol';
 import { readConfig } from '../../../src/model/config/read';
-import { resolveTensors } from '../../../src/model/tensors';
+import { resolveTensors } from '../../../src/model/weights/tensors';
 import { openModel } from '../../../src/storage/model_file';
 import { chainFiles } from '../../chain/chain_model';
 

@@ -8,9 +8,9 @@ import type { ModelConfig } from '../../../src/model/config/config';
 import { readConfig } from '../../../src/model/config/read';
 import type { ModelFiles } from '../../../src/storage/model_files';
 import { testGpu } from '../../gpu/test_device';
-import { droppedFolder } from '../../model/files';
-import { PLAIN_MODELS } from '../../model/published_plain';
-import { SPECIAL_MODELS } from '../../model/published_special';
+import { droppedFolder } from '../../model/fixtures/files';
+import { PLAIN_MODELS } from '../../model/fixtures/published_plain';
+import { SPECIAL_MODELS } from '../../model/fixtures/published_special';
 import { byteLevelJson } from '../../text/tiny_vocabulary';
 
 const FOLDER = new URL('../../fixtures/llama/f16_group1_hd32_tied', import.meta.url).pathname;

@@ -9,7 +9,7 @@ import { Gpu } from '../../../src/gpu/device';
 import { Llama } from '../../../src/model/llama';
 import { race } from '../../../src/tune/race/race';
 import { requestGpu } from '../../gpu/test_device';
-import { droppedFolder } from '../../model/files';
+import { droppedFolder } from '../../model/fixtures/files';
 import { byteLevelJson } from '../../text/tiny_vocabulary';
 import { TINY } from '../doubles/loop_session';
 

@@ -1,7 +1,7 @@
 // Tensors of a quantized file as F32.
 
 import { dequantize } from '../../../src/cpu/dequantize';
-import type { ModelTensors } from '../../../src/model/tensors';
+import type { ModelTensors } from '../../../src/model/weights/tensors';
 import type { TensorInfo } from '../../../src/storage/formats/tensor';
 
 /** The tensors of a model as if its file held F32. */

@@ -1,11 +1,11 @@
 // Configs of every architecture with changed keys, read up to the model's tensors.
 
 import { readConfig } from '../../../src/model/config/read';
-import { resolveTensors } from '../../../src/model/tensors';
+import { resolveTensors } from '../../../src/model/weights/tensors';
 import type { GgufValue } from '../../../src/storage/formats/gguf';
 import { openModel } from '../../../src/storage/model_file';
 import type { ModelFiles } from '../../../src/storage/model_files';
-import { openAsGguf } from '../../model/architectures_gguf';
+import { openAsGguf } from '../../model/fixtures/architectures_gguf';
 import { EDGE_LENGTHS } from '../edges';
 import { FIXTURES } from '../fixtures';
 import type { Loader } from '../loaders';

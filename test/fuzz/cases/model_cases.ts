@@ -1,7 +1,7 @@
 // Whole models as dropped, with one file changed, through every step of a load before the weights.
 
 import { readConfig } from '../../../src/model/config/read';
-import { resolveTensors } from '../../../src/model/tensors';
+import { resolveTensors } from '../../../src/model/weights/tensors';
 import { openModel } from '../../../src/storage/model_file';
 import { splitGguf } from '../../storage/split_file';
 import { writeGguf } from '../../storage/write_gguf';

@@ -12,9 +12,9 @@ import { residualEpilogue } from '../../../src/kernels/linear/epilogues/residual
 import { STORE } from '../../../src/kernels/linear/epilogues/store';
 import type { LinearShape } from '../../../src/kernels/linear/linear';
 import { createMatmulMatrices, planMatrices } from '../../../src/kernels/linear/matmul_matrices';
-import type { Arithmetic } from '../../../src/model/arithmetic';
-import type { LongLinear, Operation } from '../../../src/model/linears';
-import { MatrixPasses } from '../../../src/model/matrices';
+import type { Arithmetic } from '../../../src/model/layers/arithmetic';
+import type { LongLinear, Operation } from '../../../src/model/layers/linears';
+import { MatrixPasses } from '../../../src/model/layers/matrices';
 import { hardwareGpu } from '../../gpu/test_device';
 
 const LIMITS = { maxComputeInvocationsPerWorkgroup: 1024, maxComputeWorkgroupStorageSize: 49152 };

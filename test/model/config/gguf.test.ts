@@ -15,8 +15,8 @@ import {
 } from '../../cpu/fixtures';
 import { maxError, standardDeviation } from '../../cpu/logit_errors';
 import { type Bytes, value, writeGguf } from '../../storage/write_gguf';
-import { openAsGguf } from '../architectures_gguf';
-import { droppedFolder } from '../files';
+import { openAsGguf } from '../fixtures/architectures_gguf';
+import { droppedFolder } from '../fixtures/files';
 
 /** Largest error as a share of the spread of the logits: theta and the scales of a GGUF are rounded to f32. */
 const BOUND = 1e-4;

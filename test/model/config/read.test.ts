@@ -3,13 +3,13 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelConfig } from '../../../src/model/config/config';
 import { readConfig } from '../../../src/model/config/read';
-import { resolveTensors } from '../../../src/model/tensors';
+import { resolveTensors } from '../../../src/model/weights/tensors';
 import { openModel } from '../../../src/storage/model_file';
 import type { ModelFiles } from '../../../src/storage/model_files';
 import { architectureNames, fixtureFolder } from '../../cpu/fixtures';
-import { droppedFolder } from '../files';
-import { PLAIN_MODELS } from '../published_plain';
-import { SPECIAL_MODELS } from '../published_special';
+import { droppedFolder } from '../fixtures/files';
+import { PLAIN_MODELS } from '../fixtures/published_plain';
+import { SPECIAL_MODELS } from '../fixtures/published_special';
 
 type Json = Record<string, unknown>;
 

@@ -7,8 +7,8 @@ import { checkStep } from '../../../src/model/step/step_choice';
 import { openModel } from '../../../src/storage/model_file';
 import { fixtureFolder } from '../../cpu/fixtures';
 import { testGpu } from '../../gpu/test_device';
-import { droppedFolder } from '../files';
-import { modelFile, SHAPE, type Variant } from '../tiny_gguf';
+import { droppedFolder } from '../fixtures/files';
+import { modelFile, SHAPE, type Variant } from '../fixtures/tiny_gguf';
 import { fusedSources } from './fused_run';
 
 type Sources = Parameters<typeof createDecodeStep>[0];

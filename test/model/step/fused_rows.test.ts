@@ -7,8 +7,8 @@ import type { StepLaunch } from '../../../src/kernels/step/step_plan';
 import { openModel } from '../../../src/storage/model_file';
 import { fixtureFolder } from '../../cpu/fixtures';
 import { testGpu } from '../../gpu/test_device';
-import { droppedFolder } from '../files';
-import { modelFile, SHAPE, type Variant } from '../tiny_gguf';
+import { droppedFolder } from '../fixtures/files';
+import { modelFile, SHAPE, type Variant } from '../fixtures/tiny_gguf';
 import { FusedRun, type FusedRunOptions } from './fused_run';
 import { FUSED, StepOracle } from './step_oracle';
 

@@ -13,13 +13,13 @@ import { createBatchCache } from '../../../src/model/batch/batch_cache';
 import { createBuffers, PREFILL_CHUNK } from '../../../src/model/buffers';
 import type { ModelConfig } from '../../../src/model/config/config';
 import { readConfig } from '../../../src/model/config/read';
-import { createKvCache } from '../../../src/model/kv_cache';
+import { createKvCache } from '../../../src/model/kv/kv_cache';
 import { padConfig } from '../../../src/model/padding';
 import { refusedLaunch } from '../../../src/model/step/create_fused';
 import { fusedModel } from '../../../src/model/step/fused_model';
 import { type FusedLayers, FusedStep } from '../../../src/model/step/fused_step';
-import { resolveTensors } from '../../../src/model/tensors';
-import { allocateWeights, type QuantizedFormat } from '../../../src/model/weights';
+import { resolveTensors } from '../../../src/model/weights/tensors';
+import { allocateWeights, type QuantizedFormat } from '../../../src/model/weights/weights';
 import type { ModelFiles } from '../../../src/storage/model_files';
 
 /** Phases of a layer, each a dispatch of a step apart. */

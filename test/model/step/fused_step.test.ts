@@ -8,8 +8,8 @@ import { PREFILL_CHUNK } from '../../../src/model/buffers';
 import { openModel } from '../../../src/storage/model_file';
 import { fixtureFolder } from '../../cpu/fixtures';
 import { requestGpu, testGpu } from '../../gpu/test_device';
-import { droppedFolder } from '../files';
-import { modelFile, SHAPE, type Variant } from '../tiny_gguf';
+import { droppedFolder } from '../fixtures/files';
+import { modelFile, SHAPE, type Variant } from '../fixtures/tiny_gguf';
 import { FusedRun, type FusedRunOptions } from './fused_run';
 import { EXACT, FUSED, PLAIN, StepOracle } from './step_oracle';
 

@@ -6,7 +6,7 @@ import { createDecodeStep } from '../../../src/model/step/decode_step';
 import type { StepAsked, TunedStep } from '../../../src/model/step/step_choice';
 import { openModel } from '../../../src/storage/model_file';
 import { testGpu } from '../../gpu/test_device';
-import { modelFile, SHAPE } from '../tiny_gguf';
+import { modelFile, SHAPE } from '../fixtures/tiny_gguf';
 import { fusedSources } from './fused_run';
 
 const TUNED: TunedStep = {

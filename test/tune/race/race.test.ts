@@ -3,7 +3,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { LinearPass } from '../../../src/kernels/linear/create_linear';
 import { planeBytes, type WeightFormat } from '../../../src/kernels/linear/weight_format';
-import type { ActivationType } from '../../../src/model/arithmetic';
+import type { ActivationType } from '../../../src/model/layers/arithmetic';
 import { decideArithmetic } from '../../../src/tune/race/arithmetic_choice';
 import { race, raceOn, summaryOf } from '../../../src/tune/race/race';
 import { raceShape } from '../../../src/tune/race/race_shape';

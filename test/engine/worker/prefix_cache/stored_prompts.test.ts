@@ -5,11 +5,11 @@ import { expect, test } from 'vitest';
 import { CpuBackend, loadCpuWeights } from '../../../../src/engine/backend/cpu_backend';
 import { StoredPrompts } from '../../../../src/engine/worker/prefix_cache/stored_prompts';
 import { readConfig } from '../../../../src/model/config/read';
-import { resolveTensors } from '../../../../src/model/tensors';
+import { resolveTensors } from '../../../../src/model/weights/tensors';
 import { openModel } from '../../../../src/storage/model_file';
 import { openPromptFiles } from '../../../../src/storage/prompts/prompt_files';
 import { PromptStore } from '../../../../src/storage/prompts/prompt_store';
-import { droppedFolder } from '../../../model/files';
+import { droppedFolder } from '../../../model/fixtures/files';
 import { FakeFolder } from '../../../storage/prompts/fake_folder';
 import { ask, numberSession, TINY } from '../../doubles/loop_session';
 

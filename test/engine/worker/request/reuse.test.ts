@@ -10,7 +10,7 @@ import { withMemory } from '../../../../src/engine/worker/request/reuse';
 import type { Session } from '../../../../src/engine/worker/request/session';
 import { DeviceLostError, GpuMemoryError } from '../../../../src/errors';
 import { readConfig } from '../../../../src/model/config/read';
-import { resolveTensors } from '../../../../src/model/tensors';
+import { resolveTensors } from '../../../../src/model/weights/tensors';
 import { openModel } from '../../../../src/storage/model_file';
 import { createTokenizer } from '../../../../src/text/any_tokenizer';
 import { type ChatTemplate, createChatTemplate } from '../../../../src/text/template/chat_template';

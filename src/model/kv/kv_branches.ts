@@ -1,0 +1,163 @@
+// Copies of keys and values beside the cache, without the room for more tokens: (n_kv_heads, tokens, head_dim) per
+// layer, with their scales (kv_layout.ts); of layers with a window as many as the cache holds, in the same rows of a
+// ring. Made and brought back by copies of buffers. Decides nothing: engine/worker/prefix_cache does.
+
+import type { AttentionShape } from '../../attention/attention';
+import { kvPlanes, kvRowBytes } from '../../attention/kv_layout';
+import { GpuMemoryError } from '../../errors';
+import { GPU_COPY_DST, GPU_COPY_SRC, type Gpu } from '../../gpu/device';
+import type { KvCache } from './kv_cache';
+
+/** The place of the rows of consecutive layers. */
+export interface Rows {
+  k: GPUBuffer;
+  v: GPUBuffer;
+  /** Bytes from a layer to the next. */
+  layerBytes: number;
+  /** The rows that a head has room for. */
+  room: number;
+  /** Bytes before the first head's, in each layer. Default: 0. */
+  offset?: number;
+}
+
+type Shape = Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType'>;
+
+/** The places for copies beside one cache. */
+export class KvBranches {
+  private readonly rowBytes: number;
+  private readonly cache: readonly Rows[];
+
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly kvCache: KvCache,
+    private readonly shape: Shape,
+    /** Writes the ids of positions 0, 1, ..., which the penalties read. */
+    private readonly writeTokens: (ids: Uint32Array<ArrayBuffer>) => void,
+  ) {
+    this.rowBytes = kvRowBytes(shape);
+    this.cache = kvCache.arenas.map(({ k, v, layerBytes, room }) => ({ k, v, layerBytes, room }));
+  }
+
+  get bytesPerToken(): number {
+    return 2 * this.kvCache.k.length * this.shape.nKvHeads * this.rowBytes;
+  }
+
+  bytesOf(tokens: number): number {
+    const perLayer = 2 * this.shape.nKvHeads * this.rowBytes;
+    return this.cache.reduce((sum, { room }, i) => {
+      const { nLayers } = this.kvCache.arenas[i];
+      return sum + nLayers * perLayer * Math.min(tokens, room);
+    }, 0);
+  }
+
+  /** The fewest leading positions of the cache that a conversation can return to, none aside: a ring lost others. */
+  get least(): number {
+    return this.kvCache.rings.least;
+  }
+
+  /** Copies keys and values of the first `tokens` positions. Null where their memory is refused. */
+  park(tokens: number, room = tokens): Promise<ParkedRows | null> {
+    return this.copyOf(this.cache, tokens, room, this.kvCache.rings.written);
+  }
+
+  /** Copies the first rows of `from` to buffers of their own, with room for `most` rows, or for a layer's ring. */
+  async copyOf(from: readonly Rows[], tokens: number, most: number, written: number): Promise<ParkedRows | null> {
+    const create = () =>
+      this.kvCache.arenas.map(({ firstLayer, nLayers, room: whole }): Rows => {
+        const room = Math.min(most, whole);
+        const layerBytes = this.shape.nKvHeads * room * this.rowBytes;
+        const make = (name: string) =>
+          this.gpu.createBuffer(`parked.${name}.${firstLayer}`, nLayers * layerBytes, GPU_COPY_SRC | GPU_COPY_DST);
+        return { k: make('k'), v: make('v'), layerBytes, room };
+      });
+    try {
+      const rows = await this.gpu.guardMemory('A parked conversation', create);
+      this.copy(from, rows, 0, tokens);
+      return new ParkedRows(this, rows, written);
+    } catch (error) {
+      if (error instanceof GpuMemoryError && !this.gpu.failure) return null;
+      throw error;
+    }
+  }
+
+  /** Copies rows and their ids back into the cache. `written`: the end of the positions that their rings had seen. */
+  restore(rows: readonly Rows[], ids: Uint32Array<ArrayBuffer>, written: number): void {
+    this.copy(rows, this.cache, 0, ids.length);
+    this.kvCache.rings.written = written;
+    this.writeTokens(ids);
+  }
+
+  /** Copies rows of the cache from `first` on, up to `tokens`. */
+  extend(rows: readonly Rows[], first: number, tokens: number): void {
+    if (first < tokens) this.copy(this.cache, rows, first, tokens);
+  }
+
+  destroy(rows: readonly Rows[]): void {
+    for (const { k, v } of rows) for (const buffer of [k, v]) this.gpu.destroyBuffer(buffer);
+  }
+
+  /** Copies the rows of each head from `first` on, up to `tokens`. */
+  private copy(from: readonly Rows[], to: readonly Rows[], first: number, tokens: number): void {
+    const encoder = this.gpu.device.createCommandEncoder({ label: 'parked' });
+    for (const [i, { nLayers, room }] of this.kvCache.arenas.entries()) {
+      for (const [begin, end] of ringRows(first, tokens, room)) {
+        const [sources, targets] = [from, to].map((each) => runsOf(each[i], nLayers, this.shape, begin));
+        for (const [run, { at, rowBytes }] of sources.entries()) {
+          const bytes = (end - begin) * rowBytes;
+          encoder.copyBufferToBuffer(from[i].k, at, to[i].k, targets[run].at, bytes);
+          encoder.copyBufferToBuffer(from[i].v, at, to[i].v, targets[run].at, bytes);
+        }
+      }
+    }
+    this.gpu.submit(encoder.finish());
+  }
+}
+
+/** The rows of positions first to end of a ring of `room`, in runs. */
+function ringRows(first: number, end: number, room: number): (readonly [begin: number, end: number])[] {
+  if (end <= room) return [[first, end]];
+  if (end - first >= room) return [[0, room]];
+  const [begin, last] = [first % room, end % room];
+  return begin < last ? [[begin, last]] : [[begin, room], ...(last > 0 ? ([[0, last]] as const) : [])];
+}
+
+/** Yields the place of row `first` of each head, in each plane of each layer. */
+function runsOf({ layerBytes, room, offset: start = 0 }: Rows, nLayers: number, shape: Shape, first: number) {
+  const heads = Array.from({ length: nLayers * shape.nKvHeads }, (_, i) => i);
+  return kvPlanes(shape, room).flatMap(({ offset, rowBytes }) =>
+    heads.map((i) => {
+      const layer = Math.floor(i / shape.nKvHeads) * layerBytes;
+      return { at: layer + start + offset + ((i % shape.nKvHeads) * room + first) * rowBytes, rowBytes };
+    }),
+  );
+}
+
+/** One copy. */
+export class ParkedRows {
+  constructor(
+    private readonly branches: KvBranches,
+    private readonly rows: readonly Rows[],
+    protected written: number,
+  ) {}
+
+  /** Copies the positions of `ids` back into the cache. */
+  restore(ids: Uint32Array<ArrayBuffer>): void {
+    this.branches.restore(this.rows, ids, this.written);
+  }
+
+  /** A copy of the first `tokens` positions alone. Null where its memory is refused. */
+  shrink(tokens: number): Promise<ParkedRows | null> {
+    return this.branches.copyOf(this.rows, tokens, tokens, this.written);
+  }
+
+  /** Copies rows of the cache from `first` on, up to `tokens`, for which there is room. */
+  extend(first: number, tokens: number): boolean {
+    this.branches.extend(this.rows, first, tokens);
+    this.written = Math.max(this.written, tokens);
+    return true;
+  }
+
+  destroy(): void {
+    this.branches.destroy(this.rows);
+  }
+}
