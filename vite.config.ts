@@ -95,9 +95,9 @@ const BUNDLES: Record<string, Bundle> = {
     file: 'embed.js',
     format: 'iife',
     instead: {
-      '/src/engine/page/load_compiler': 'src/embed/fetch/load_compiler.ts',
+      '/src/engine/page/constraint/load_compiler': 'src/embed/fetch/load_compiler.ts',
       '/src/embed/session/load_tabs': 'src/embed/fetch/load_tabs_beside.ts',
-      '/src/engine/page/fetch_code': 'src/embed/fetch/fetch_code.ts',
+      '/src/engine/page/worker_code/fetch_code': 'src/embed/fetch/fetch_code.ts',
     },
     worker: workerFilePlugin(BESIDE_TAG),
   },

@@ -5,11 +5,11 @@ import { VivaceError } from '../errors';
 import { callError, fromFailure, toFailure } from './failure';
 import type { Health } from './health';
 import { type Answers, answers } from './page/answers';
-import { absolute } from './page/connection';
-import type { EngineHost, WorkerRequest } from './page/host';
-import { isPhone } from './page/phone';
+import { absolute } from './page/host/connection';
+import type { EngineHost, WorkerRequest } from './page/host/host';
+import { isPhone } from './page/host/phone';
+import { Supervisor } from './page/host/supervisor';
 import { Request } from './page/request';
-import { Supervisor } from './page/supervisor';
 import type {
   ArithmeticChoice,
   ChatMessage,
@@ -40,10 +40,10 @@ export {
   showHubAddress,
 } from '../storage/hub/hub_address';
 export type { Health } from './health';
+export { cacheUsage, deleteCachedModel, listCachedModels } from './page/host/model_cache';
 export { checkConstraint, deleteStoredPrompts, storedPromptBytes } from './page/later';
-export { cacheUsage, deleteCachedModel, listCachedModels } from './page/model_cache';
 export { type Recovery, type RunHeard, type RunReport, runReport, takeRecovery } from './page/run_report';
-export { trustedScriptUrl } from './page/script_url';
+export { trustedScriptUrl } from './page/worker_code/script_url';
 export type * from './protocol';
 export { VivaceError };
 

@@ -2,7 +2,7 @@
 // for a model.
 
 import type { VivaceError } from '../engine/engine';
-import type { Waiting } from '../engine/page/host';
+import type { Waiting } from '../engine/page/host/host';
 import { TabConnection } from './tab_connection';
 
 export class Askers {

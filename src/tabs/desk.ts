@@ -1,7 +1,7 @@
 // The requests of other tabs, in the tab that leads: each is sent to the model, and what comes is posted in numbered
 // posts. A tab that is gone, listens no more or has forgotten its request frees it.
 
-import type { EngineHost, HostConnection, Sent } from '../engine/page/host';
+import type { EngineHost, HostConnection, Sent } from '../engine/page/host/host';
 import type { TuneMessage } from '../engine/protocol';
 import type { TabPlace } from './place';
 import type { ErrorParts, FromLeader, TabRequest, ToLeader } from './wire';

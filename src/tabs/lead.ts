@@ -1,7 +1,7 @@
 // The time in which this tab leads: it loads the model, says how it goes, and answers the other tabs.
 
 import type { EngineLoadProgress, VivaceError } from '../engine/engine';
-import type { EngineHost, HostConnection } from '../engine/page/host';
+import type { EngineHost, HostConnection } from '../engine/page/host/host';
 import type { ArithmeticChoice, LoadProgress } from '../engine/protocol';
 import { Desk } from './desk';
 import type { TabPlace } from './place';

@@ -1,7 +1,7 @@
 // The requests of this tab to the tab that leads, and what came of each. A gap in what comes ends the request as a
 // loss, so that it goes on from what was heard.
 
-import type { Receiver, Sent } from '../engine/page/host';
+import type { Receiver, Sent } from '../engine/page/host/host';
 import type { TokenizeResult } from '../engine/protocol';
 import type { TabConnection } from './tab_connection';
 import { type ErrorParts, type FromLeader, TAB_GONE, type TabRequest, type ToLeader } from './wire';

@@ -1,7 +1,7 @@
 // The way of one request to the model, wherever that is, until the model is lost.
 
 import type { VivaceError } from '../engine/engine';
-import type { HostConnection, Receiver, Sent, WorkerRequest } from '../engine/page/host';
+import type { HostConnection, Receiver, Sent, WorkerRequest } from '../engine/page/host/host';
 
 type Listener = (error: Error) => void;
 

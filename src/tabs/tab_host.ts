@@ -2,7 +2,7 @@
 // that changes, and the engine over this host goes on with each from what was heard.
 
 import type { EngineLoadProgress, Health, VivaceError } from '../engine/engine';
-import type { EngineHost, HostConnection, Waiting } from '../engine/page/host';
+import type { EngineHost, HostConnection, Waiting } from '../engine/page/host/host';
 import type { GenerateInput, GenerateOptions, TokenizeResult } from '../engine/protocol';
 import { Askers } from './askers';
 import { readMessage } from './check_message';

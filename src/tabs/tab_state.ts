@@ -1,7 +1,7 @@
 // What a tab tells its engine of the model, wherever that is: how it was loaded, its health, and how it was lost.
 
 import type { EngineLoadProgress, Health, VivaceError } from '../engine/engine';
-import type { EngineHost } from '../engine/page/host';
+import type { EngineHost } from '../engine/page/host/host';
 import type { EngineInfo, LoadProgress } from '../engine/protocol';
 import { type ErrorParts, type LeadState, TAB_GONE } from './wire';
 

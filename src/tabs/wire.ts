@@ -2,7 +2,7 @@
 // a term, and end with it. Types only.
 
 import type { VivaceError } from '../engine/engine';
-import type { EngineHost, WorkerRequest } from '../engine/page/host';
+import type { EngineHost, WorkerRequest } from '../engine/page/host/host';
 import type { EngineInfo, GenerateInput, GenerateOptions, LoadProgress, WorkerFailure } from '../engine/protocol';
 
 /** Raised with each change of these types, or of what they contain, that an earlier build could misread. */

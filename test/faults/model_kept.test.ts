@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test, vi } from 'vitest';
 import { LoadTracker } from '../../src/engine/load/load_tracker';
-import { askToKeep } from '../../src/engine/page/model_cache';
+import { askToKeep } from '../../src/engine/page/host/model_cache';
 import type { LoadProgress } from '../../src/engine/protocol';
 
 afterEach(() => {

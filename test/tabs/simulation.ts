@@ -3,7 +3,14 @@
 
 import type { VivaceError } from '../../src/engine/engine';
 import { Engine, type EngineEvent, engineParts, type Health } from '../../src/engine/engine';
-import type { EngineHost, HostConnection, Receiver, Sent, Waiting, WorkerRequest } from '../../src/engine/page/host';
+import type {
+  EngineHost,
+  HostConnection,
+  Receiver,
+  Sent,
+  Waiting,
+  WorkerRequest,
+} from '../../src/engine/page/host/host';
 import type { EngineInfo, GenerateRequest, RunMetrics } from '../../src/engine/protocol';
 import { WorkerError } from '../../src/errors';
 import type { OpenHost } from '../../src/tabs/lead';

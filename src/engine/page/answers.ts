@@ -5,12 +5,12 @@ import { VivaceError } from '../../errors';
 import { abortable } from '../../shared/abortable';
 import { arrived } from '../../shared/part';
 import type { EngineEvent, GenerateInput, GenerateOptions, GenerateRequest, RunMetrics } from '../protocol';
-import { asksForConstraint } from './asked_constraint';
-import type { constrained as Constrain, ConstrainedRequest } from './constrain';
+import { asksForConstraint } from './constraint/asked_constraint';
+import type { constrained as Constrain, ConstrainedRequest } from './constraint/constrain';
 import { HeardAnswer } from './heard_answer';
-import type { EngineHost } from './host';
+import type { EngineHost } from './host/host';
+import { MOVED } from './host/supervisor';
 import { Request } from './request';
-import { MOVED } from './supervisor';
 
 /** The time that a stopped worker has to end its answer itself. Such an answer has all its figures. */
 const STOP_MS = 250;
@@ -130,7 +130,7 @@ async function constraintOf(
 }
 
 async function constrainedBy(...asked: Parameters<typeof Constrain>): Promise<ConstrainedRequest> {
-  const { constrained } = await arrived(import('./constrain'));
+  const { constrained } = await arrived(import('./constraint/constrain'));
   return constrained(...asked);
 }
 

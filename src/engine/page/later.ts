@@ -8,7 +8,7 @@ import type { Constraint } from '../protocol';
  * @throws ConstraintError for what cannot be enforced, WorkerError where the compiler cannot be fetched
  */
 export async function checkConstraint(constraint: Constraint): Promise<readonly string[]> {
-  const { sayDifferences } = await arrived(import('./constrain'));
+  const { sayDifferences } = await arrived(import('./constraint/constrain'));
   return sayDifferences(constraint);
 }
 

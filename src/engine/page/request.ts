@@ -1,7 +1,7 @@
 // One request to the worker: the messages that come back through its port, in order, until the request ends.
 // The worker's death, its failures and the caller's stop all end the same inbox, so that a message costs no listener.
 
-import type { EngineHost, HostConnection, Sent, WorkerRequest } from './host';
+import type { EngineHost, HostConnection, Sent, WorkerRequest } from './host/host';
 
 /** The last thing in the inbox: an error, or the end without one. */
 type Last = { error: unknown } | 'end';

@@ -1,7 +1,7 @@
 // The inbox of one request: what the page takes, in which order, and how the request ends.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { HostConnection, Receiver } from '../../../src/engine/page/host';
+import type { HostConnection, Receiver } from '../../../src/engine/page/host/host';
 import { Request } from '../../../src/engine/page/request';
 import { ContextOverflowError } from '../../../src/errors';
 

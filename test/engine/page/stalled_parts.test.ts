@@ -3,9 +3,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { Engine } from '../../../src/engine/engine';
 import { answers } from '../../../src/engine/page/answers';
-import type { EngineHost } from '../../../src/engine/page/host';
+import type { EngineHost } from '../../../src/engine/page/host/host';
 
-vi.mock('../../../src/engine/page/own_worker', () => ({ ownWorker: () => new Promise(() => {}) }));
+vi.mock('../../../src/engine/page/worker_code/own_worker', () => ({ ownWorker: () => new Promise(() => {}) }));
 vi.mock('../../../src/shared/part', async (original) => ({
   ...(await original<object>()),
   arrived: () => new Promise(() => {}),

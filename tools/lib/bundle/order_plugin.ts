@@ -47,7 +47,7 @@ const ORDERS: Record<string, () => Promise<string[]>> = {
     const shaders = (await shadersOfEngine()).map((file) => `/shaders/${file}?raw`).reverse();
     return [...SHARED, ...shaders, ...WORKER];
   },
-  '/src/engine/page/worker_source.ts': async () => SHARED,
+  '/src/engine/page/worker_code/worker_source.ts': async () => SHARED,
   '/src/embed/tag/embed.ts': async () => EMBED,
   '/src/embed/beside/panel_entry.ts': async () => PANEL,
 };

@@ -38,9 +38,9 @@ interface Edit {
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
 /**
- * Gets a part from the folder that the page names (src/engine/page/own_worker.ts). A part is of the build of its core,
- * or it is refused. A browser may remember that an import failed, by the address with its fragment: so another try has
- * another fragment.
+ * Gets a part from the folder that the page names (src/engine/page/worker_code/own_worker.ts). A part is of the build
+ * of its core, or it is refused. A browser may remember that an import failed, by the address with its fragment: so
+ * another try has another fragment.
  */
 const fromFiles = (build: string) =>
   `const vivaceTries={},vivaceGet=async n=>{` +
@@ -48,8 +48,8 @@ const fromFiles = (build: string) =>
   `if(p.build!=="${build}")throw Error(n);return p.default};`;
 
 /**
- * Gets a part from the page, which has it where a bundler has put it (src/engine/page/own_worker.ts): from the parts
- * that the worker began with, or as the answer to a message.
+ * Gets a part from the page, which has it where a bundler has put it (src/engine/page/worker_code/own_worker.ts): from
+ * the parts that the worker began with, or as the answer to a message.
  */
 const FROM_PAGE =
   `const vivaceGet=async n=>globalThis.vivaceGiven?.[n]??new Promise((done,fail)=>{` +

@@ -1,6 +1,7 @@
-// The worker's code for src/engine/page/worker_source.ts: files beside the scripts of the page and of the tag, modules
-// of the package, which a bundler puts where it wants, and text in other bundles. All start it from a blob of their own
-// making, which a page that wants trusted types needs. Vite's `?worker&inline` would start it for us, as plain text.
+// The worker's code for src/engine/page/worker_code/worker_source.ts: files beside the scripts of the page and of the
+// tag, modules of the package, which a bundler puts where it wants, and text in other bundles. All start it from a blob
+// of their own making, which a page that wants trusted types needs. Vite's `?worker&inline` would start it for us, as
+// plain text.
 
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -14,7 +15,7 @@ import { orderPlugin } from './order_plugin.ts';
 import { wgslPlugin } from './wgsl_plugin.ts';
 import { takeApart } from './worker_parts.ts';
 
-const PLACE = '/src/engine/page/worker_source.ts';
+const PLACE = '/src/engine/page/worker_code/worker_source.ts';
 
 /**
  * Every bundle is ASCII: a classic script without a charset is read in the charset of its page, which may be
@@ -123,7 +124,7 @@ export async function wholeScript(): Promise<string> {
 
 const TEXT = (code: string) => sourceOf({ workerText: JSON.stringify(code) });
 
-/** What the build puts in the place of src/engine/page/worker_source.ts. */
+/** What the build puts in the place of src/engine/page/worker_code/worker_source.ts. */
 const sourceOf = ({ workerText = "''", workerFile = 'null', workerTexts = 'null' }) =>
   `export const workerText = ${workerText}, workerFile = ${workerFile}, workerTexts = ${workerTexts};`;
 

@@ -10,10 +10,10 @@ import {
   type Health,
   type LoadProgress,
   listCachedModels,
-} from '../../../src/engine/engine';
-import { DeviceLostError, GpuMemoryError, ModelFetchError, UnsupportedModelError } from '../../../src/errors';
-import { Site } from '../doubles/scripted_worker';
-import { read } from '../doubles/stepped_backend';
+} from '../../../../src/engine/engine';
+import { DeviceLostError, GpuMemoryError, ModelFetchError, UnsupportedModelError } from '../../../../src/errors';
+import { Site } from '../../doubles/scripted_worker';
+import { read } from '../../doubles/stepped_backend';
 
 const PROGRESS: LoadProgress = {
   stage: 'open',
@@ -130,7 +130,7 @@ describe('an answer', () => {
   });
 
   test('keeps its constraint, which is compiled once', async () => {
-    const compile = vi.spyOn(await import('../../../src/grammar/constraint'), 'compileConstraint');
+    const compile = vi.spyOn(await import('../../../../src/grammar/constraint'), 'compileConstraint');
     await open();
     const constraint = { kind: 'choice', texts: ['a', 'b'] } as const;
     const answer = read(engine!.complete('a', { maxTokens: 2, constraint }));

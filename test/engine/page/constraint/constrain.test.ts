@@ -1,11 +1,17 @@
 // What the page compiles for a request: the document, the calls of tools, both, or nothing.
 
 import { describe, expect, test } from 'vitest';
-import { mayEnd, START, walk } from '../../../src/cpu/grammar';
-import { asksForConstraint } from '../../../src/engine/page/asked_constraint';
-import { constrained } from '../../../src/engine/page/constrain';
-import type { GenerateInput, GenerateOptions, ThinkingAbility, Tool, ToolChoice } from '../../../src/engine/protocol';
-import type { AnswerForm } from '../../../src/text/answer/answer_form';
+import { mayEnd, START, walk } from '../../../../src/cpu/grammar';
+import { asksForConstraint } from '../../../../src/engine/page/constraint/asked_constraint';
+import { constrained } from '../../../../src/engine/page/constraint/constrain';
+import type {
+  GenerateInput,
+  GenerateOptions,
+  ThinkingAbility,
+  Tool,
+  ToolChoice,
+} from '../../../../src/engine/protocol';
+import type { AnswerForm } from '../../../../src/text/answer/answer_form';
 
 const CALLS: AnswerForm['calls'] = {
   ...{ kind: 'json', begin: '<call>', middle: ' ', end: '', next: null, last: '</call>', tags: null },

@@ -1,7 +1,7 @@
 // Whether there is anything to constrain in the answer to a request. What constrains it is a part (constrain.ts).
 
-import type { AnswerForm } from '../../text/answer/answer_form';
-import type { EngineInfo, GenerateInput, GenerateOptions, Tool } from '../protocol';
+import type { AnswerForm } from '../../../text/answer/answer_form';
+import type { EngineInfo, GenerateInput, GenerateOptions, Tool } from '../../protocol';
 
 /** The facts of a model that a constraint needs. */
 export interface Constrainable {

@@ -1,9 +1,9 @@
 // What an engine asks of whoever has its model: a supervisor of workers in this page, or another tab (vivace/tabs).
 // Types only.
 
-import type { VivaceError } from '../../errors';
-import type { AnswerForm } from '../../text/answer/answer_form';
-import type { Health } from '../health';
+import type { VivaceError } from '../../../errors';
+import type { AnswerForm } from '../../../text/answer/answer_form';
+import type { Health } from '../../health';
 import type {
   EmbedRequest,
   EngineInfo,
@@ -11,7 +11,7 @@ import type {
   GenerateOptions,
   GenerateRequest,
   TokenizeResult,
-} from '../protocol';
+} from '../../protocol';
 
 /** The kinds of work that are answered with messages, as they may take long. */
 export type WorkerRequest =

@@ -1,7 +1,7 @@
 // The models kept in this browser: lists and deletes them, in a worker, as the cache itself lives there.
 
 import type { Remote } from 'comlink';
-import type { CachedModel, WorkerApi } from '../protocol';
+import type { CachedModel, WorkerApi } from '../../protocol';
 import { Connection, storageSettled } from './connection';
 
 async function inWorker<T>(call: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T> {

@@ -1,17 +1,17 @@
 // The page's hold on its worker: starts it, and finds out when it dies.
 
 import { type Remote, transfer, wrap } from 'comlink';
-import { VivaceError, WorkerError } from '../../errors';
-import { abortable } from '../../shared/abortable';
-import type { MissingPartError } from '../../shared/part';
-import type { AnswerForm } from '../../text/answer/answer_form';
-import { callError, fromFailure } from '../failure';
-import type { LostMessage, PartMessage, PatienceMessage, PortMessages, WorkerApi, WorkerFailure } from '../protocol';
+import { VivaceError, WorkerError } from '../../../errors';
+import { abortable } from '../../../shared/abortable';
+import type { MissingPartError } from '../../../shared/part';
+import type { AnswerForm } from '../../../text/answer/answer_form';
+import { callError, fromFailure } from '../../failure';
+import type { LostMessage, PartMessage, PatienceMessage, PortMessages, WorkerApi, WorkerFailure } from '../../protocol';
+import { ownPart, ownWholeWorker, ownWorker } from '../worker_code/own_worker';
+import { trustedScriptUrl } from '../worker_code/script_url';
 import { Heartbeat } from './heartbeat';
 import type { HostConnection, Receiver, Sent, WorkerRequest } from './host';
-import { ownPart, ownWholeWorker, ownWorker } from './own_worker';
 import { isHidden } from './phone';
-import { trustedScriptUrl } from './script_url';
 import { wait } from './wait';
 
 /** A new worker counts as dead after so long without an answer. A slow phone needs time to read 300 KB of code. */

@@ -1,8 +1,8 @@
 // What is constrained in the answer to a request: the document that the option `constraint` asks for, and the calls of
 // tools, whose arguments follow the schemas of their tools without being asked. A part: it comes with the first one.
 
-import { VivaceError } from '../../errors';
-import type { AskedConstraint, Constraint, EngineInfo, GenerateInput, GenerateOptions } from '../protocol';
+import { VivaceError } from '../../../errors';
+import type { AskedConstraint, Constraint, EngineInfo, GenerateInput, GenerateOptions } from '../../protocol';
 import { type Constrainable, type ConstrainOptions, givenTools, toolsOf } from './asked_constraint';
 import { compiled } from './compile';
 

@@ -1,7 +1,7 @@
 // One load of a model in one worker.
 
 import { expose, proxy, type TransferHandler, transferHandlers } from 'comlink';
-import { callError, fromFailure } from '../failure';
+import { callError, fromFailure } from '../../failure';
 import type {
   ArithmeticChoice,
   EngineInfo,
@@ -10,7 +10,7 @@ import type {
   LoadResult,
   ModelLocation,
   StartThread,
-} from '../protocol';
+} from '../../protocol';
 import type { Connection } from './connection';
 import { askToKeep } from './model_cache';
 import { Threads } from './threads';

@@ -1,4 +1,4 @@
-// Fetches code of the worker from a file. The script tag, which may have another way, has embed/fetch_code.ts instead.
+// Fetches code of the worker from a file. The script tag may have another way, in embed/fetch/fetch_code.ts.
 
 import type { WorkerFile } from './worker_source';
 

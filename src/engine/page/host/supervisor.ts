@@ -1,9 +1,9 @@
 // Keeps a model loaded. A lost GPU, a dead worker and a hung worker all mean the same: a new worker loads the same
 // model again, and the requests go on there. Decides how often, with which options, and when to give up.
 
-import { VivaceError, WorkerError } from '../../errors';
-import type { AnswerForm } from '../../text/answer/answer_form';
-import type { Health } from '../health';
+import { VivaceError, WorkerError } from '../../../errors';
+import type { AnswerForm } from '../../../text/answer/answer_form';
+import type { Health } from '../../health';
 import type {
   EngineInfo,
   GenerateInput,
@@ -12,7 +12,7 @@ import type {
   LoadProgress,
   TokenizeResult,
   Warning,
-} from '../protocol';
+} from '../../protocol';
 import { Connection } from './connection';
 import type { EngineHost, Waiting } from './host';
 import { type LoadInput, loadIn } from './loading';

@@ -1,7 +1,7 @@
 // Workers that load no model and help the one that does: they hash large files, and read, hash and write pieces.
 
 import { transfer } from 'comlink';
-import type { StartThread } from '../protocol';
+import type { StartThread } from '../../protocol';
 import { Connection } from './connection';
 
 /** The death of a helping worker. The wait of the loading one for it would never end. */

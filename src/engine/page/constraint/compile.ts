@@ -1,9 +1,9 @@
 // Constraints are compiled here, on the page: the worker is one file that imports nothing, and most requests have none.
 // The newest are kept, since a page often asks for the same again.
 
-import { WorkerError } from '../../errors';
-import type { CompiledConstraint, ConstrainedAnswer, Constraint } from '../../grammar/constraint';
-import { fromFailure } from '../failure';
+import { WorkerError } from '../../../errors';
+import type { CompiledConstraint, ConstrainedAnswer, Constraint } from '../../../grammar/constraint';
+import { fromFailure } from '../../failure';
 import { loadCompiler } from './load_compiler';
 
 /** Most constraints that are kept, and bytes of their tables. */

@@ -4,7 +4,7 @@
 // or from the page, which knows where a bundler has put them. Where a policy forbids the worker to import them, the
 // page starts one that has all parts in it.
 
-import { WorkerError } from '../../errors';
+import { WorkerError } from '../../../errors';
 import { fetchCode } from './fetch_code';
 import { type WorkerTexts, workerFile, workerText, workerTexts } from './worker_source';
 

@@ -2,10 +2,10 @@
 
 import { type Endpoint, expose } from 'comlink';
 import { afterEach, expect, test, vi } from 'vitest';
-import { Threads } from '../../../src/engine/page/threads';
-import { servePieces } from '../../../src/storage/cache/piece_threads';
-import { fakeStores } from '../../storage/fake_stores';
-import { stubWorkers } from '../doubles/fake_worker';
+import { Threads } from '../../../../src/engine/page/host/threads';
+import { servePieces } from '../../../../src/storage/cache/piece_threads';
+import { fakeStores } from '../../../storage/fake_stores';
+import { stubWorkers } from '../../doubles/fake_worker';
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,6 +1,6 @@
 // Script addresses for pages with trusted types (require-trusted-types-for 'script'). Imports errors alone.
 
-import { WorkerError } from '../../errors';
+import { WorkerError } from '../../../errors';
 
 interface Policy {
   createScriptURL(url: string): string;
