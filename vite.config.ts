@@ -168,6 +168,7 @@ function leftOutside(module: string, file: string): Plugin {
 
 /** Imports of some of our modules become imports of others. */
 function replaced(others: Record<string, string>): Plugin {
+  const unseen = new Set(Object.keys(others));
   return {
     name: 'replaced',
     enforce: 'pre',
@@ -175,8 +176,12 @@ function replaced(others: Record<string, string>): Plugin {
       if (!importer || !id.startsWith('.')) return null;
       const asked = path.resolve(path.dirname(importer), id);
       const found = Object.keys(others).find((module) => asked.endsWith(module));
+      if (found) unseen.delete(found);
       const other = path.resolve((found && others[found]) ?? '');
       return found && other !== importer ? other : null; // the other may use what it replaces
+    },
+    buildEnd(error) {
+      if (!error && unseen.size > 0) this.error(`Nothing imports ${[...unseen].join(' and ')}, which is replaced.`);
     },
   };
 }

@@ -3,7 +3,7 @@
 // line that cannot be understood, 130 after Ctrl-C.
 
 import { ensureBuilt, ensureClients } from '../tools/lib/bundle/dist';
-import { orFailure, orUsage, rewriteLine, stopOnInterrupt } from '../tools/lib/terminal';
+import { orFailure, orUsage, rewriteLine, stopOnInterrupt } from '../tools/lib/command_line/terminal';
 import type { BenchProgress } from './report';
 import { benchUsage, type CommandLine, parseBench } from './terminal/flags';
 import { benchInBrowsers } from './terminal/run';

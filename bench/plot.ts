@@ -3,8 +3,8 @@
 // drawn.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { readFlags, UsageError } from '../tools/lib/flags';
-import { orFailure, orUsage } from '../tools/lib/terminal';
+import { readFlags, UsageError } from '../tools/lib/command_line/flags';
+import { orFailure, orUsage } from '../tools/lib/command_line/terminal';
 import type { BenchReport } from './report';
 import { plotAttention } from './terminal/attention_plot';
 import { plotDecode } from './terminal/decode_plot';

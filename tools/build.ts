@@ -4,7 +4,7 @@
 
 import { buildAll, buildClients, weigh } from './lib/bundle/build';
 import { bundleTools } from './lib/bundle/bundle_tools';
-import { runTool } from './lib/terminal';
+import { runTool } from './lib/command_line/terminal';
 
 const FLAGS = {
   tools: {

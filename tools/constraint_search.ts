@@ -9,7 +9,7 @@ import { drawDocuments } from '../test/grammar/draws';
 import { countForced } from '../test/grammar/forced';
 import { compileHostile } from '../test/grammar/hostile/hostile_search';
 import { readJson } from '../test/text/fixtures';
-import { runTool } from './lib/terminal';
+import { runTool } from './lib/command_line/terminal';
 
 const FLAGS = {
   schemas: { kind: 'count', value: 'N', help: 'how many schemas (default 10000)' },

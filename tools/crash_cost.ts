@@ -3,15 +3,15 @@
 // new browser with the same profile, because Chromium keeps a page from the GPU for two minutes after a second crash.
 
 import { type BrowserContext, chromium } from 'playwright-core';
-import { askPage, blankPage } from './lib/blank_page';
+import { askPage, blankPage } from './lib/browser/blank_page';
+import { chromiumFlags } from './lib/browser/chromium';
 import { ensureBuilt } from './lib/bundle/dist';
-import { chromiumFlags } from './lib/chromium';
+import { runTool } from './lib/command_line/terminal';
 import { ensureChromium } from './lib/ensure.mjs';
-import { PAGE_MOUNTS } from './lib/generate_in_page';
+import { PAGE_MOUNTS } from './lib/generate/generate_in_page';
 import { serve } from './lib/serve';
 import { syntheticModel } from './lib/synthetic_model';
 import { inTemporaryFolder } from './lib/temporary_folder';
-import { runTool } from './lib/terminal';
 import type { CrashRequest, OutlivedCrash } from './page/outlive_crash';
 
 const FLAGS = {

@@ -3,8 +3,8 @@
 // something was found.
 
 import { search } from '../test/fuzz/search';
-import { UsageError } from './lib/flags';
-import { runTool } from './lib/terminal';
+import { UsageError } from './lib/command_line/flags';
+import { runTool } from './lib/command_line/terminal';
 
 const FLAGS = {
   minutes: { kind: 'number', value: 'N', help: 'how long to search (default 10); the round under way is ended' },

@@ -4,13 +4,13 @@
 
 import type { LoadProgress } from '../src/engine/protocol';
 import { ensureBuilt } from './lib/bundle/dist';
-import { readConstraint } from './lib/constraint_files';
-import { readConversation, readToolList } from './lib/conversation_files';
-import { type GenerateFlags, generateUsage, readGenerateFlags, toRequest } from './lib/generate_flags';
-import { generateInPage, type TypedRequest } from './lib/generate_in_page';
-import { table } from './lib/report';
-import { harmless, orFailure, orUsage, rewriteLine, stopOnInterrupt } from './lib/terminal';
-import type { Piece } from './lib/transcript';
+import { harmless, orFailure, orUsage, rewriteLine, stopOnInterrupt } from './lib/command_line/terminal';
+import { readConstraint } from './lib/generate/constraint_files';
+import { readConversation, readToolList } from './lib/generate/conversation_files';
+import { type GenerateFlags, generateUsage, readGenerateFlags, toRequest } from './lib/generate/generate_flags';
+import { generateInPage, type TypedRequest } from './lib/generate/generate_in_page';
+import { table } from './lib/generate/report';
+import type { Piece } from './lib/generate/transcript';
 
 function showProgress({ stage, loadedBytes, totalBytes }: LoadProgress): void {
   const share = totalBytes > 0 ? ` ${Math.floor((100 * loadedBytes) / totalBytes)} %` : '';

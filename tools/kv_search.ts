@@ -5,8 +5,8 @@
 import { spawnSync } from 'node:child_process';
 import { historiesOf, newCounts } from '../test/engine/chats/histories';
 import { batchHistories, cpuHistories } from '../test/engine/chats/history_engines';
+import { runTool } from './lib/command_line/terminal';
 import { softwareVulkan } from './lib/ensure.mjs';
-import { runTool } from './lib/terminal';
 
 const FLAGS = {
   histories: { kind: 'count', value: 'N', help: 'how many histories (default 1000)' },

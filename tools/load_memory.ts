@@ -5,18 +5,18 @@
 // worker; resident memory also counts a software GPU's weights.
 
 import { type BrowserContext, chromium } from 'playwright-core';
-import { type BareAnswers, bareAnswers } from './lib/bare_browser';
-import { askPage, blankPage } from './lib/blank_page';
+import { type BareAnswers, bareAnswers } from './lib/browser/bare_browser';
+import { askPage, blankPage } from './lib/browser/blank_page';
+import { chromiumFlags } from './lib/browser/chromium';
+import { type HeapPeak, type Peaks, watchMemory } from './lib/browser/memory_watch';
 import { ensureBuilt } from './lib/bundle/dist';
-import { chromiumFlags } from './lib/chromium';
+import type { Values } from './lib/command_line/flags';
+import { runTool } from './lib/command_line/terminal';
 import { ensureChromium } from './lib/ensure.mjs';
-import type { Values } from './lib/flags';
-import { PAGE_MOUNTS } from './lib/generate_in_page';
-import { type HeapPeak, type Peaks, watchMemory } from './lib/memory_watch';
+import { PAGE_MOUNTS } from './lib/generate/generate_in_page';
 import { type Handler, type Served, serve } from './lib/serve';
 import { syntheticModel } from './lib/synthetic_model';
 import { inTemporaryFolder } from './lib/temporary_folder';
-import { runTool } from './lib/terminal';
 import type { LoadRequest, TimedLoad } from './page/time_load';
 
 const FLAGS = {

@@ -2,10 +2,10 @@
 // alternate: with the panel on the screen and recording, and with the panel off the page. Prints both and their
 // difference.
 
+import { launchChromium } from './lib/browser/chromium';
 import { DIST, ensureBuilt } from './lib/bundle/dist';
-import { launchChromium } from './lib/chromium';
+import { runTool } from './lib/command_line/terminal';
 import { serve } from './lib/serve';
-import { runTool } from './lib/terminal';
 import { comparePanel } from './page/panel_cost';
 
 const FLAGS = {

@@ -6,10 +6,10 @@ import { type Connect, createServer, type Plugin } from 'vite';
 import viteConfig from '../vite.config';
 import { faultHandlers } from './faults/serve';
 import { DIST, ensureBuilt } from './lib/bundle/dist';
+import { UsageError } from './lib/command_line/flags';
+import { runTool } from './lib/command_line/terminal';
 import { ROOT } from './lib/ensure.mjs';
-import { UsageError } from './lib/flags';
 import { listener, serve } from './lib/serve';
-import { runTool } from './lib/terminal';
 
 const DEFAULT_PORT = 5173;
 const FLAGS = {

@@ -4,7 +4,7 @@
 
 import type { BrowserContext, Page } from 'playwright-core';
 import { randomSource } from '../test/random';
-import { runTool } from './lib/terminal';
+import { runTool } from './lib/command_line/terminal';
 import { begin, crash, ended, type Heard, leads, type Question, ready, TabSite, tokens } from './tabs/site';
 
 const FLAGS = {

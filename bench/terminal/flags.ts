@@ -1,8 +1,8 @@
 // The suites of `bench`, their flags, and the request that the page gets. Pure: no files, no process.
 
 import { GENERATE_OPTIONS, LOAD_SETTINGS } from '../../src/engine/options';
-import { type Flags, flagLines, readFlags, UsageError, type Values } from '../../tools/lib/flags';
-import { flagsOf, optionsOf } from '../../tools/lib/option_flags';
+import { type Flags, flagLines, readFlags, UsageError, type Values } from '../../tools/lib/command_line/flags';
+import { flagsOf, optionsOf } from '../../tools/lib/command_line/option_flags';
 import type { BenchRequest, ShapeName, SuiteName } from '../report';
 import { MODELS } from '../shapes';
 

@@ -1,7 +1,7 @@
 // Opens and closes the page beside the one that is measured, when that one asks for it.
 
 import type { Browser, Page } from 'playwright-core';
-import { askPage } from '../../tools/lib/blank_page';
+import { askPage } from '../../tools/lib/browser/blank_page';
 import type { Neighbor } from '../report';
 
 /** Gives the page the function `vivaceNeighbor`: true opens the neighbor, false ends it and brings what it did. */

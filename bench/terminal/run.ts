@@ -2,7 +2,7 @@
 // page's end.
 
 import path from 'node:path';
-import { runInPage } from '../../tools/lib/blank_page';
+import { runInPage } from '../../tools/lib/browser/blank_page';
 import { CLIENTS, DIST } from '../../tools/lib/bundle/dist';
 import { locateModel } from '../../tools/lib/locate_model';
 import type { BenchProgress, BenchReport, BenchRequest, SuiteName } from '../report';

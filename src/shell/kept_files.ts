@@ -1,4 +1,4 @@
-// What this build's service worker keeps, inserted by the build (tools/lib/shell_worker.ts).
+// What this build's service worker keeps, inserted by the build (tools/lib/bundle/shell_worker.ts).
 
 /** The name of the build: a hash of its files. */
 export const BUILD: string = '';

@@ -5,8 +5,8 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { launchChromium } from '../../tools/lib/browser/chromium';
 import { DIST, ensureBuilt } from '../../tools/lib/bundle/dist';
-import { launchChromium } from '../../tools/lib/chromium';
 import { type Handler, type Served, serve } from '../../tools/lib/serve';
 import { chainModel } from '../chain/chain_model';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { parseBench } from '../../bench/terminal/flags';
 import { ROOT } from '../../tools/lib/ensure.mjs';
-import { readGenerateFlags } from '../../tools/lib/generate_flags';
+import { readGenerateFlags } from '../../tools/lib/generate/generate_flags';
 import { FILES, inlineCodeOf, read } from './markdown';
 
 const GPU = 'Needs a real GPU for minutes.';

@@ -5,7 +5,7 @@ import type { EngineChatOptions } from '../../src/engine/engine';
 import type { ToolCall } from '../../src/engine/protocol';
 import { parseObject } from '../../src/remote/bounded_json';
 import { RemoteEngine } from '../../src/remote/remote_engine';
-import { generateInPage } from '../../tools/lib/generate_in_page';
+import { generateInPage } from '../../tools/lib/generate/generate_in_page';
 import { chainGguf, says } from '../chain/chain_model';
 import { collect } from '../remote/collect';
 import { type LlamaServer, startLlamaServer } from './llama_server';

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { launchChromium } from '../../tools/lib/chromium';
+import { launchChromium } from '../../tools/lib/browser/chromium';
 import { serve } from '../../tools/lib/serve';
 
 const STORYTELLER = path.resolve(import.meta.dirname, '../../public/models/storyteller/storyteller-q8_0.gguf');

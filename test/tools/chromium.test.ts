@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import { chromiumFlags } from '../../tools/lib/chromium';
+import { chromiumFlags } from '../../tools/lib/browser/chromium';
 
 test('the list of disabled features, which replaces that of Playwright, has all of them', () => {
   const playwright = readFileSync(createRequire(import.meta.url).resolve('playwright-core/lib/coreBundle'), 'utf8');

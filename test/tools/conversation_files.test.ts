@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConversation, readToolList } from '../../tools/lib/conversation_files';
+import { readConversation, readToolList } from '../../tools/lib/generate/conversation_files';
 
 let folder: string;
 beforeAll(() => {

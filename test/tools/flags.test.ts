@@ -1,8 +1,12 @@
 // The flags of `generate`: values, refusals and the usage text.
 
 import { expect, test } from 'vitest';
-import { readFlags, UsageError } from '../../tools/lib/flags';
-import { readGenerateFlags as parseFlags, toRequest, generateUsage as usage } from '../../tools/lib/generate_flags';
+import { readFlags, UsageError } from '../../tools/lib/command_line/flags';
+import {
+  readGenerateFlags as parseFlags,
+  toRequest,
+  generateUsage as usage,
+} from '../../tools/lib/generate/generate_flags';
 
 test('every kind of flag, attached or apart', () => {
   const values = parseFlags(

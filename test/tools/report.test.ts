@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { runReport } from '../../src/engine/page/run_report';
-import { table } from '../../tools/lib/report';
+import { table } from '../../tools/lib/generate/report';
 import type { Run } from '../../tools/page/generate';
 import { heard, metrics } from '../engine/doubles/heard_run';
 

@@ -1,8 +1,8 @@
 // How the programs of the terminal end: a sentence for what the person can mend, and no work for a reader that left.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { UsageError } from '../../tools/lib/flags';
-import { harmless, orUsage } from '../../tools/lib/terminal';
+import { UsageError } from '../../tools/lib/command_line/flags';
+import { harmless, orUsage } from '../../tools/lib/command_line/terminal';
 
 const listeners = process.stdout.listeners('error');
 let exit: ReturnType<typeof vi.spyOn>;

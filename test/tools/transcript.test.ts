@@ -1,7 +1,7 @@
 // Events as a terminal shows them.
 
 import { expect, test } from 'vitest';
-import { Transcript } from '../../tools/lib/transcript';
+import { Transcript } from '../../tools/lib/generate/transcript';
 import { heard } from '../engine/doubles/heard_run';
 import { tokenEvent } from '../metrics/events';
 

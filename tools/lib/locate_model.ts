@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { RunError } from './blank_page';
+import { RunError } from './browser/blank_page';
 import { DIST } from './bundle/dist';
 
 const STORYTELLER = path.join(DIST, 'models/storyteller');

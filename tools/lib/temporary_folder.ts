@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { INTERRUPTED } from './terminal';
+import { INTERRUPTED } from './command_line/terminal';
 
 /** Hands `work` a new, empty folder. */
 export async function inTemporaryFolder<T>(prefix: string, work: (folder: string) => Promise<T>): Promise<T> {

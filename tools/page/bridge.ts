@@ -1,5 +1,5 @@
 // The page's end of a program in the terminal: one request in, one answer out, both as ASCII JSON. The other end is
-// tools/lib/blank_page.ts.
+// tools/lib/browser/blank_page.ts.
 
 import { asciiJson } from './ascii_json';
 

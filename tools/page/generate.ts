@@ -16,7 +16,7 @@ import {
   type TokenEvent,
   takeRecovery,
 } from '../../src/engine/engine';
-import { type Piece, Transcript } from '../lib/transcript';
+import { type Piece, Transcript } from '../lib/generate/transcript';
 
 export interface GenerateRequest {
   /** The URL as the page sees it. */

@@ -3,8 +3,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { chainModel } from '../../test/chain/chain_model';
 import { faultHandlers } from '../faults/serve';
+import { launchChromium } from '../lib/browser/chromium';
 import { DIST, ensureBuilt } from '../lib/bundle/dist';
-import { launchChromium } from '../lib/chromium';
 import { type Handler, type Served, serve } from '../lib/serve';
 
 export interface SoakSite {

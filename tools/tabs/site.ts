@@ -3,8 +3,8 @@
 
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { chainModel } from '../../test/chain/chain_model';
+import { launchChromium } from '../lib/browser/chromium';
 import { DIST, ensureBuilt } from '../lib/bundle/dist';
-import { launchChromium } from '../lib/chromium';
 import { type Handler, serve } from '../lib/serve';
 
 /** An answer as a tab heard it. */

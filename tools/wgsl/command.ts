@@ -2,7 +2,7 @@
 
 import { WEIGHT_FORMATS, type WeightFormat } from '../../src/kernels/linear/weight_format';
 import { FILE_TYPES, type FileType } from '../../src/kernels/load/file_types';
-import { flagLines, readFlags, UsageError } from '../lib/flags';
+import { flagLines, readFlags, UsageError } from '../lib/command_line/flags';
 import { DEFAULTS, KERNELS, type KernelOptions } from './kernels';
 import { type RecordedShader, recordingGpu } from './recording_gpu';
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { benchUsage, parseBench } from '../../../bench/terminal/flags';
-import { UsageError } from '../../../tools/lib/flags';
+import { UsageError } from '../../../tools/lib/command_line/flags';
 
 const parse = (line: string) => {
   const command = parseBench(line.split(' ').filter(Boolean));

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { launchChromium } from '../../../tools/lib/chromium';
+import { launchChromium } from '../../../tools/lib/browser/chromium';
 import { ROOT } from '../../../tools/lib/ensure.mjs';
 import { serve } from '../../../tools/lib/serve';
 import { ready } from '../site';

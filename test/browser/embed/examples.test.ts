@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chromiumFlags, launchChromium } from '../../../tools/lib/chromium';
+import { chromiumFlags, launchChromium } from '../../../tools/lib/browser/chromium';
 import { ensureChromium, ROOT } from '../../../tools/lib/ensure.mjs';
 import { type Served, serve } from '../../../tools/lib/serve';
 import { createProject, type Project } from '../../package/pack';

@@ -6,8 +6,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import send from 'send';
+import { launchChromium } from '../../../tools/lib/browser/chromium';
 import { DIST, ensureBuilt } from '../../../tools/lib/bundle/dist';
-import { launchChromium } from '../../../tools/lib/chromium';
 
 export interface HostPage {
   body?: string;

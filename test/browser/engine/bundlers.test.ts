@@ -10,7 +10,7 @@ import { rollup } from 'rollup';
 import { createServer, build as vite } from 'vite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import webpack from 'webpack';
-import { launchChromium } from '../../../tools/lib/chromium';
+import { launchChromium } from '../../../tools/lib/browser/chromium';
 import { ROOT } from '../../../tools/lib/ensure.mjs';
 import { type Served, serve } from '../../../tools/lib/serve';
 import { createProject, type Project } from '../../package/pack';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ROOT } from '../../../tools/lib/ensure.mjs';
-import { generateInPage } from '../../../tools/lib/generate_in_page';
+import { generateInPage } from '../../../tools/lib/generate/generate_in_page';
 
 const STORY = 'Tell me a story about a brave cat';
 const CPU = ['--backend', 'cpu'];

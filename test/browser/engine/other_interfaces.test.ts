@@ -3,9 +3,9 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { blankPage } from '../../../tools/lib/blank_page';
+import { blankPage } from '../../../tools/lib/browser/blank_page';
+import { launchChromium } from '../../../tools/lib/browser/chromium';
 import { DIST, ensureBuilt } from '../../../tools/lib/bundle/dist';
-import { launchChromium } from '../../../tools/lib/chromium';
 import { type Handler, type Served, serve } from '../../../tools/lib/serve';
 import { says } from '../../chain/chain_model';
 import { chainHandlers } from '../site';

@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchChromium } from '../../../tools/lib/browser/chromium';
 import { DIST, ensureBuilt } from '../../../tools/lib/bundle/dist';
-import { launchChromium } from '../../../tools/lib/chromium';
 import { type Served, serve } from '../../../tools/lib/serve';
 
 const KEY = 'sk-secret-0123456789';

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Faults } from '../../../tools/faults/page';
 import { faultNames } from '../../../tools/faults/plan';
 import { faultHandlers } from '../../../tools/faults/serve';
+import { launchChromium } from '../../../tools/lib/browser/chromium';
 import { DIST, ensureBuilt } from '../../../tools/lib/bundle/dist';
-import { launchChromium } from '../../../tools/lib/chromium';
 import { type Served, serve } from '../../../tools/lib/serve';
 
 let server: Served;

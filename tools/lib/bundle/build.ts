@@ -9,10 +9,10 @@ import { gzipSync } from 'node:zlib';
 import { build, type Rolldown } from 'vite';
 import viteConfig from '../../../vite.config';
 import { ROOT } from '../ensure.mjs';
-import { writeShellWorker } from '../shell_worker';
 import { declareTypes } from './declare_types';
 import { DIST, filesBelow, fingerprint, writeStamp } from './dist';
 import { LICENSES, licenses } from './license_plugin';
+import { writeShellWorker } from './shell_worker';
 import { bundlingOnce, wholeScript } from './worker_plugin';
 
 /** The modes of vite.config.ts. */

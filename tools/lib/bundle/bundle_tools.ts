@@ -21,25 +21,25 @@ const PROGRAMS = {
 const STALE =
   'dist/ was built from other sources, or without --tools. Run `npm run build -- --tools` where the npm packages are.';
 
-/** Replaces the build, which such a machine cannot run, by an error. */
-const withoutBuild: Plugin = {
-  name: 'without-build',
-  enforce: 'pre',
-  load: (id) =>
-    id.endsWith('/tools/lib/build.ts')
-      ? `export const buildAll = () => { throw new Error(${JSON.stringify(STALE)}); }, buildClients = buildAll;`
-      : null,
-};
-
-/** Replaces the bundling of the fault injector by its result. */
-function withInjector(script: string): Plugin {
+/** Replaces a file of the programs by other code. */
+function instead(file: string, code: string): Plugin {
+  let isFound = false;
   return {
-    name: 'with-injector',
+    name: 'instead',
     enforce: 'pre',
-    load: (id) =>
-      id.endsWith('/tools/faults/bundle.ts') ? `export const injector = async () => ${JSON.stringify(script)};` : null,
+    load(id) {
+      if (!id.endsWith(`/${file}`)) return null;
+      isFound = true;
+      return code;
+    },
+    buildEnd(error) {
+      if (!error && !isFound) this.error(`No program has ${file}.`);
+    },
   };
 }
+
+/** Such a machine cannot run the build. */
+const BUILD = `export const buildAll = () => { throw new Error(${JSON.stringify(STALE)}); }, buildClients = buildAll;`;
 
 /** dist/tools lies as deep below the root as tools/lib, from which the programs find the root. */
 export async function bundleTools(): Promise<void> {
@@ -49,7 +49,10 @@ export async function bundleTools(): Promise<void> {
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [withoutBuild, withInjector(await injector())],
+    plugins: [
+      instead('tools/lib/bundle/build.ts', BUILD),
+      instead('tools/faults/bundle.ts', `export const injector = async () => ${JSON.stringify(await injector())};`),
+    ],
     ssr: { noExternal: true, external: ['playwright-core'] },
     build: {
       ssr: true,

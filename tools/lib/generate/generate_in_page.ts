@@ -1,11 +1,11 @@
 // One generation in headless Chromium: serves the built engine and a local model, and hands back the runs.
 
 import path from 'node:path';
-import type { LoadProgress } from '../../src/engine/protocol';
-import type { GenerateRequest, Run } from '../page/generate';
-import { runInPage } from './blank_page';
-import { DIST } from './bundle/dist';
-import { locateModel } from './locate_model';
+import type { LoadProgress } from '../../../src/engine/protocol';
+import type { GenerateRequest, Run } from '../../page/generate';
+import { runInPage } from '../browser/blank_page';
+import { DIST } from '../bundle/dist';
+import { locateModel } from '../locate_model';
 import type { Piece } from './transcript';
 
 /** The files that the tasks of tools/page need. */

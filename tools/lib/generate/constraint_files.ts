@@ -1,9 +1,9 @@
 // The constraint that the flags of `generate` name, from its file.
 
-import { ConstraintError } from '../../src/errors';
-import { type Constraint, compileConstraint } from '../../src/grammar/constraint';
-import { RunError } from './blank_page';
-import { readFlagFile } from './flag_file';
+import { ConstraintError } from '../../../src/errors';
+import { type Constraint, compileConstraint } from '../../../src/grammar/constraint';
+import { RunError } from '../browser/blank_page';
+import { readFlagFile } from '../command_line/flag_file';
 import type { GenerateFlags } from './generate_flags';
 
 /**

@@ -1,6 +1,6 @@
 // The events of answers as pieces of text for a terminal. Pure; runs in the page, so that pieces can leave in batches.
 
-import type { EngineEvent } from '../../src/engine/protocol';
+import type { EngineEvent } from '../../../src/engine/protocol';
 
 /** What a piece belongs to: the answer, its thinking, or a complaint about a call or a loss. */
 type Channel = 'answer' | 'thinking' | 'complaint';

@@ -1,6 +1,6 @@
 // Flags from the table of options (src/engine/options.ts), and the options that their values are. Pure.
 
-import type { Option, Options } from '../../src/engine/options';
+import type { Option, Options } from '../../../src/engine/options';
 import type { Flag, Flags } from './flags';
 
 /** The flag of an option: its name, or its key in dashes. */

@@ -1,11 +1,11 @@
 // The table that `generate` prints after a run for people. The object of --json is the engine's own
 // (src/engine/page/run_report.ts). Pure.
 
-import { arithmeticText } from '../../src/engine/arithmetic_text';
-import type { RunReport } from '../../src/engine/engine';
-import type { EngineInfo, RunMetrics, TbtSummary, TokenLogprob } from '../../src/engine/protocol';
-import { stepText } from '../../src/engine/step_text';
-import type { Run } from '../page/generate';
+import { arithmeticText } from '../../../src/engine/arithmetic_text';
+import type { RunReport } from '../../../src/engine/engine';
+import type { EngineInfo, RunMetrics, TbtSummary, TokenLogprob } from '../../../src/engine/protocol';
+import { stepText } from '../../../src/engine/step_text';
+import type { Run } from '../../page/generate';
 
 const COLUMNS = ['mean', 'p50', 'p95', 'p99', 'max', 'jitter'] as const;
 const WIDTH = 9;

@@ -1,10 +1,10 @@
 // Conversations and lists of tools from JSON files, in the engine's form or in OpenAI's.
 
-import { messages as checkMessages, tools as checkTools, readMessage } from '../../src/api/openai/messages';
-import { readFunction } from '../../src/api/openai/request';
-import type { WireFunction, WireMessage } from '../../src/api/openai/wire_types';
-import type { ChatMessage, Tool } from '../../src/engine/protocol';
-import { readFlagFile } from './flag_file';
+import { messages as checkMessages, tools as checkTools, readMessage } from '../../../src/api/openai/messages';
+import { readFunction } from '../../../src/api/openai/request';
+import type { WireFunction, WireMessage } from '../../../src/api/openai/wire_types';
+import type { ChatMessage, Tool } from '../../../src/engine/protocol';
+import { readFlagFile } from '../command_line/flag_file';
 
 /** @throws RunError for a file that is missing or no JSON list of objects */
 function readList(file: string, flag: string): object[] {

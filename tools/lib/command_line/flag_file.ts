@@ -1,7 +1,7 @@
 // The file that a flag names, read before a browser starts.
 
 import { readFileSync } from 'node:fs';
-import { RunError } from './blank_page';
+import { RunError } from '../browser/blank_page';
 
 /**
  * What `parse` makes of a file's text. A byte order mark, which some editors write, is no part of the text.

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { chromium } from 'playwright-core';
-import { ensureChromium } from './ensure.mjs';
+import { ensureChromium } from '../ensure.mjs';
 
 /**
  * VIVACE_SWIFTSHADER=1 asks for the software adapter, 0 for hardware. Unset: software where Linux shows no GPU;

@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build, type Plugin, type Rolldown } from 'vite';
-import { DIST, filesBelow } from './bundle/dist';
-import { OUTPUT } from './bundle/worker_plugin';
-import { ROOT } from './ensure.mjs';
+import { ROOT } from '../ensure.mjs';
+import { DIST, filesBelow } from './dist';
+import { OUTPUT } from './worker_plugin';
 
 /** Of public/: what the page needs to open. Models are the engine's, and the demo is another page. */
 const OF_PUBLIC = /^(?:favicon\.svg|vivace\.webmanifest|icons\/.+|fonts\/.+\.woff2)$/;

@@ -1,11 +1,11 @@
 // The flags of `generate`, and the request that they make. Pure: no files, no process.
 // Flags check the kind of a value. The engine checks its range.
 
-import { GENERATE_OPTIONS, LOAD_OPTIONS } from '../../src/engine/options';
-import type { ChatSettings } from '../../src/engine/protocol';
-import { type Flags, readFlags, UsageError, usageOf, type Values } from './flags';
+import { GENERATE_OPTIONS, LOAD_OPTIONS } from '../../../src/engine/options';
+import type { ChatSettings } from '../../../src/engine/protocol';
+import { type Flags, readFlags, UsageError, usageOf, type Values } from '../command_line/flags';
+import { flagsOf, optionsOf } from '../command_line/option_flags';
 import type { TypedRequest } from './generate_in_page';
-import { flagsOf, optionsOf } from './option_flags';
 
 const OWN = {
   prompt: { kind: 'text', value: 'TEXT', help: 'what to answer or continue (this or --messages)' },

@@ -2,9 +2,9 @@
 // goes into and out of the page as ASCII JSON, so that any string survives. tools/page/bridge.ts is the page's end.
 
 import type { Browser, Page } from 'playwright-core';
-import { asciiJson } from '../page/ascii_json';
+import { asciiJson } from '../../page/ascii_json';
+import { type Handler, serve } from '../serve';
 import { launchChromium } from './chromium';
-import { type Handler, serve } from './serve';
 
 export interface PageRun {
   /** The URL path of a module that calls `answerTerminal`. */

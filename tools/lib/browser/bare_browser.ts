@@ -2,11 +2,11 @@
 // the time of a download. The page comes with its request, and sends its answer to the server it came from.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { asciiJson } from '../page/ascii_json';
+import { asciiJson } from '../../page/ascii_json';
+import { ensureChromium } from '../ensure.mjs';
+import type { Handler } from '../serve';
 import { RunError } from './blank_page';
 import { chromiumFlags } from './chromium';
-import { ensureChromium } from './ensure.mjs';
-import type { Handler } from './serve';
 
 /** The longest that a page may take. */
 const PATIENCE_MS = 600_000;
