@@ -23,7 +23,7 @@ test.each([...FILES, ...ROOMS])('the links of %s', (file) => {
 /** Paths from the root. Those with a stem of the reader's (`<stem>`) or a star are none. */
 const PATH = /^(src|test|tools|bench|docs|shaders|examples|deploy|public|\.github)\/[\w./-]+$/;
 
-test.each(FILES)('the files that %s names', (file) => {
+test.each([...FILES, ...ROOMS])('the files that %s names', (file) => {
   const names = inlineCodeOf(read(file)).filter((code) => PATH.test(code));
   expect(names.filter((name) => !existsSync(path.join(ROOT, name)))).toEqual([]);
 });

@@ -2,7 +2,7 @@
 
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { begin, crash, ended, holdAnswers, leads, ready, TabSite, tokens } from '../../../tools/tabs/site';
+import { begin, crash, ended, holdAnswers, leads, ready, TabSite, tokens } from '../../../tools/checks/tabs_site';
 
 let site: TabSite;
 let context: BrowserContext;

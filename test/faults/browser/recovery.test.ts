@@ -4,12 +4,12 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine } from '../../../src/engine/engine';
+import { Counter } from '../../../tools/checks/soak/counts';
+import { measureLeaks } from '../../../tools/checks/soak/leaks';
+import { CHAIN, openSoakSite, type SoakSite, STORYTELLER, visitBare } from '../../../tools/checks/soak/site';
+import type { Task } from '../../../tools/checks/soak/task';
+import { load, type Outcome, unload, work } from '../../../tools/checks/soak/work';
 import type { Faults } from '../../../tools/faults/page';
-import { Counter } from '../../../tools/soak/counts';
-import { measureLeaks } from '../../../tools/soak/leaks';
-import { CHAIN, openSoakSite, type SoakSite, STORYTELLER, visitBare } from '../../../tools/soak/site';
-import type { Task } from '../../../tools/soak/task';
-import { load, type Outcome, unload, work } from '../../../tools/soak/work';
 
 const BOUND_MS = 120_000;
 

@@ -10,12 +10,12 @@ import { DIST } from './dist';
 const PROGRAMS = {
   bench: 'bench/bench.ts',
   generate: 'tools/generate.ts',
-  check_models: 'tools/check_models.ts',
-  crash_cost: 'tools/crash_cost.ts',
-  load_memory: 'tools/load_memory.ts',
-  panel_cost: 'tools/panel_cost.ts',
-  soak: 'tools/soak.ts',
-  take_pictures: 'tools/take_pictures.ts',
+  check_models: 'tools/checks/check_models.ts',
+  crash_cost: 'tools/measure/crash_cost.ts',
+  load_memory: 'tools/measure/load_memory.ts',
+  panel_cost: 'tools/measure/panel_cost.ts',
+  soak: 'tools/checks/soak.ts',
+  take_pictures: 'tools/docs/take_pictures.ts',
 };
 
 const STALE =

@@ -1,6 +1,6 @@
 // What loads, chats and aborts leave behind: heaps, listeners and ports after each part of the work.
 
-import type { Engine } from '../../src/engine/engine';
+import type { Engine } from '../../../src/engine/engine';
 import { Counter, type CountName, type Counts, slope } from './counts';
 import { CHAIN, openSoakSite, visitBare } from './site';
 

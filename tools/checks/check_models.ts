@@ -5,14 +5,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { askPage, blankPage } from './lib/browser/blank_page';
-import { launchChromium } from './lib/browser/chromium';
-import { ensureBuilt } from './lib/bundle/dist';
-import { runTool } from './lib/command_line/terminal';
-import { ROOT } from './lib/ensure.mjs';
-import { PAGE_MOUNTS } from './lib/generate/generate_in_page';
-import { type Handler, serve } from './lib/serve';
-import type { AnswerIds } from './page/answer_ids';
+import { askPage, blankPage } from '../lib/browser/blank_page';
+import { launchChromium } from '../lib/browser/chromium';
+import { ensureBuilt } from '../lib/bundle/dist';
+import { runTool } from '../lib/command_line/terminal';
+import { ROOT } from '../lib/ensure.mjs';
+import { PAGE_MOUNTS } from '../lib/generate/generate_in_page';
+import { type Handler, serve } from '../lib/serve';
+import type { AnswerIds } from '../page/answer_ids';
 
 const FLAGS = {
   only: {

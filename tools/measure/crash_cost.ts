@@ -3,16 +3,16 @@
 // new browser with the same profile, because Chromium keeps a page from the GPU for two minutes after a second crash.
 
 import { type BrowserContext, chromium } from 'playwright-core';
-import { askPage, blankPage } from './lib/browser/blank_page';
-import { chromiumFlags } from './lib/browser/chromium';
-import { ensureBuilt } from './lib/bundle/dist';
-import { runTool } from './lib/command_line/terminal';
-import { ensureChromium } from './lib/ensure.mjs';
-import { PAGE_MOUNTS } from './lib/generate/generate_in_page';
-import { serve } from './lib/serve';
-import { syntheticModel } from './lib/synthetic_model';
-import { inTemporaryFolder } from './lib/temporary_folder';
-import type { CrashRequest, OutlivedCrash } from './page/outlive_crash';
+import { askPage, blankPage } from '../lib/browser/blank_page';
+import { chromiumFlags } from '../lib/browser/chromium';
+import { ensureBuilt } from '../lib/bundle/dist';
+import { runTool } from '../lib/command_line/terminal';
+import { ensureChromium } from '../lib/ensure.mjs';
+import { PAGE_MOUNTS } from '../lib/generate/generate_in_page';
+import { serve } from '../lib/serve';
+import { syntheticModel } from '../lib/synthetic_model';
+import { inTemporaryFolder } from '../lib/temporary_folder';
+import type { CrashRequest, OutlivedCrash } from '../page/outlive_crash';
 
 const FLAGS = {
   gb: { kind: 'number', value: 'N', help: 'size of the model in BF16, in 1e9 bytes (default 2.5)' },

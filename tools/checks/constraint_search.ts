@@ -4,12 +4,12 @@
 // With `--forced FILE`, a tokenizer.json: how many tokens of some answers are forced. Exit code 1 where one is wrong.
 
 import { setImmediate as turn } from 'node:timers/promises';
-import { constrainedAnswers } from '../test/engine/constraint/constrained_answers';
-import { drawDocuments } from '../test/grammar/draws';
-import { countForced } from '../test/grammar/forced';
-import { compileHostile } from '../test/grammar/hostile/hostile_search';
-import { readJson } from '../test/text/fixtures';
-import { runTool } from './lib/command_line/terminal';
+import { constrainedAnswers } from '../../test/engine/constraint/constrained_answers';
+import { drawDocuments } from '../../test/grammar/draws';
+import { countForced } from '../../test/grammar/forced';
+import { compileHostile } from '../../test/grammar/hostile/hostile_search';
+import { readJson } from '../../test/text/fixtures';
+import { runTool } from '../lib/command_line/terminal';
 
 const FLAGS = {
   schemas: { kind: 'count', value: 'N', help: 'how many schemas (default 10000)' },

@@ -3,9 +3,9 @@
 // later an event is in another tab than in the leading one. Exit code 1 where an answer is lost, doubled or wrong.
 
 import type { BrowserContext, Page } from 'playwright-core';
-import { randomSource } from '../test/random';
-import { runTool } from './lib/command_line/terminal';
-import { begin, crash, ended, type Heard, leads, type Question, ready, TabSite, tokens } from './tabs/site';
+import { randomSource } from '../../test/random';
+import { runTool } from '../lib/command_line/terminal';
+import { begin, crash, ended, type Heard, leads, type Question, ready, TabSite, tokens } from './tabs_site';
 
 const FLAGS = {
   ends: { kind: 'count', value: 'N', help: 'how often the leading tab is closed or crashes (default 100)' },

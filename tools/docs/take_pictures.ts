@@ -3,11 +3,11 @@
 
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { launchChromium } from './lib/browser/chromium';
-import { DIST, ensureBuilt } from './lib/bundle/dist';
-import { runTool } from './lib/command_line/terminal';
-import { ROOT } from './lib/ensure.mjs';
-import { serve } from './lib/serve';
+import { launchChromium } from '../lib/browser/chromium';
+import { DIST, ensureBuilt } from '../lib/bundle/dist';
+import { runTool } from '../lib/command_line/terminal';
+import { ROOT } from '../lib/ensure.mjs';
+import { serve } from '../lib/serve';
 
 const FLAGS = { out: { kind: 'text', value: 'FOLDER', help: 'default test/browser/screenshots' } } as const;
 

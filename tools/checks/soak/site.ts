@@ -1,11 +1,11 @@
 // A browser with the injector, the package and the chain model, for soaks and for the tests of faults.
 
 import type { Browser, Page } from 'playwright-core';
-import { chainModel } from '../../test/chain/chain_model';
-import { faultHandlers } from '../faults/serve';
-import { launchChromium } from '../lib/browser/chromium';
-import { DIST, ensureBuilt } from '../lib/bundle/dist';
-import { type Handler, type Served, serve } from '../lib/serve';
+import { chainModel } from '../../../test/chain/chain_model';
+import { faultHandlers } from '../../faults/serve';
+import { launchChromium } from '../../lib/browser/chromium';
+import { DIST, ensureBuilt } from '../../lib/bundle/dist';
+import { type Handler, type Served, serve } from '../../lib/serve';
 
 export interface SoakSite {
   url: string;

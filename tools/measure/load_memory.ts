@@ -5,19 +5,19 @@
 // worker; resident memory also counts a software GPU's weights.
 
 import { type BrowserContext, chromium } from 'playwright-core';
-import { type BareAnswers, bareAnswers } from './lib/browser/bare_browser';
-import { askPage, blankPage } from './lib/browser/blank_page';
-import { chromiumFlags } from './lib/browser/chromium';
-import { type HeapPeak, type Peaks, watchMemory } from './lib/browser/memory_watch';
-import { ensureBuilt } from './lib/bundle/dist';
-import type { Values } from './lib/command_line/flags';
-import { runTool } from './lib/command_line/terminal';
-import { ensureChromium } from './lib/ensure.mjs';
-import { PAGE_MOUNTS } from './lib/generate/generate_in_page';
-import { type Handler, type Served, serve } from './lib/serve';
-import { syntheticModel } from './lib/synthetic_model';
-import { inTemporaryFolder } from './lib/temporary_folder';
-import type { LoadRequest, TimedLoad } from './page/time_load';
+import { type BareAnswers, bareAnswers } from '../lib/browser/bare_browser';
+import { askPage, blankPage } from '../lib/browser/blank_page';
+import { chromiumFlags } from '../lib/browser/chromium';
+import { type HeapPeak, type Peaks, watchMemory } from '../lib/browser/memory_watch';
+import { ensureBuilt } from '../lib/bundle/dist';
+import type { Values } from '../lib/command_line/flags';
+import { runTool } from '../lib/command_line/terminal';
+import { ensureChromium } from '../lib/ensure.mjs';
+import { PAGE_MOUNTS } from '../lib/generate/generate_in_page';
+import { type Handler, type Served, serve } from '../lib/serve';
+import { syntheticModel } from '../lib/synthetic_model';
+import { inTemporaryFolder } from '../lib/temporary_folder';
+import type { LoadRequest, TimedLoad } from '../page/time_load';
 
 const FLAGS = {
   gb: { kind: 'number', value: 'N', help: 'size of the model in 1e9 bytes (default 1)' },

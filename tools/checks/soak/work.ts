@@ -1,7 +1,7 @@
 // The page's part of the soak, evaluated inside a page, so it names nothing outside of its functions.
 
-import type { Engine, EngineEvent } from '../../src/engine/engine';
-import type { Faults } from '../faults/page';
+import type { Engine, EngineEvent } from '../../../src/engine/engine';
+import type { Faults } from '../../faults/page';
 import type { Task } from './task';
 
 interface SoakWindow {

@@ -2,11 +2,11 @@
 // alternate: with the panel on the screen and recording, and with the panel off the page. Prints both and their
 // difference.
 
-import { launchChromium } from './lib/browser/chromium';
-import { DIST, ensureBuilt } from './lib/bundle/dist';
-import { runTool } from './lib/command_line/terminal';
-import { serve } from './lib/serve';
-import { comparePanel } from './page/panel_cost';
+import { launchChromium } from '../lib/browser/chromium';
+import { DIST, ensureBuilt } from '../lib/bundle/dist';
+import { runTool } from '../lib/command_line/terminal';
+import { serve } from '../lib/serve';
+import { comparePanel } from '../page/panel_cost';
 
 const FLAGS = {
   rounds: { kind: 'count', value: 'N', help: 'answers with and without the panel (default 20 each)' },

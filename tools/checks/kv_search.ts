@@ -3,10 +3,10 @@
 // requests beside each other step in a batch.
 
 import { spawnSync } from 'node:child_process';
-import { historiesOf, newCounts } from '../test/engine/chats/histories';
-import { batchHistories, cpuHistories } from '../test/engine/chats/history_engines';
-import { runTool } from './lib/command_line/terminal';
-import { softwareVulkan } from './lib/ensure.mjs';
+import { historiesOf, newCounts } from '../../test/engine/chats/histories';
+import { batchHistories, cpuHistories } from '../../test/engine/chats/history_engines';
+import { runTool } from '../lib/command_line/terminal';
+import { softwareVulkan } from '../lib/ensure.mjs';
 
 const FLAGS = {
   histories: { kind: 'count', value: 'N', help: 'how many histories (default 1000)' },
@@ -26,7 +26,7 @@ await runTool('npm run kv-search --', FLAGS, async ({ histories = 1000, steps = 
   const vulkan = gpu ? softwareVulkan() : {};
   if (Object.keys(vulkan).length > 0) {
     // The loader of shared libraries reads its variables when a process starts.
-    const again = ['tools/run.mjs', 'tools/kv_search.ts', ...argv.slice(2)];
+    const again = ['tools/run.mjs', 'tools/checks/kv_search.ts', ...argv.slice(2)];
     const { status } = spawnSync(argv[0], again, { env: { ...env, ...vulkan }, stdio: 'inherit' });
     process.exitCode = status ?? 1;
     return;
@@ -49,6 +49,6 @@ await runTool('npm run kv-search --', FLAGS, async ({ histories = 1000, steps = 
 });
 
 async function onGpu() {
-  const { testGpu } = await import('../test/gpu/test_device');
+  const { testGpu } = await import('../../test/gpu/test_device');
   return batchHistories(await testGpu());
 }

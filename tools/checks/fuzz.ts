@@ -2,9 +2,9 @@
 // as the command that repeats it and adds it to test/fuzz/corpus.json, which `npm test` runs. Exit code 1 where
 // something was found.
 
-import { search } from '../test/fuzz/search';
-import { UsageError } from './lib/command_line/flags';
-import { runTool } from './lib/command_line/terminal';
+import { search } from '../../test/fuzz/search';
+import { UsageError } from '../lib/command_line/flags';
+import { runTool } from '../lib/command_line/terminal';
 
 const FLAGS = {
   minutes: { kind: 'number', value: 'N', help: 'how long to search (default 10); the round under way is ended' },

@@ -1,7 +1,7 @@
 // `npm run soak-leaks`: 100 loads and unloads, 20 chats of 10,000 tokens and 1,000 aborts, and the growth of heaps,
 // listeners and ports with each. Exit code 1 where anything grows beyond noise.
 
-import { runTool } from './lib/command_line/terminal';
+import { runTool } from '../lib/command_line/terminal';
 import { measureLeaks } from './soak/leaks';
 
 const FLAGS = {

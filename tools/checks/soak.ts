@@ -1,8 +1,8 @@
 // `npm run soak -- --minutes N`: random faults against random work in headless Chromium, compared with an undisturbed
 // engine. Prints a command that repeats each finding. Exit code 1 where something was found.
 
-import { UsageError } from './lib/command_line/flags';
-import { runTool } from './lib/command_line/terminal';
+import { UsageError } from '../lib/command_line/flags';
+import { runTool } from '../lib/command_line/terminal';
 import { newTally, Soak, summary } from './soak/run';
 import { CHAIN, STORYTELLER } from './soak/site';
 

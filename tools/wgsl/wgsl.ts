@@ -3,12 +3,12 @@
 
 import path from 'node:path';
 import { runnerImport } from 'vite';
-import { wgslPlugin } from './lib/bundle/wgsl_plugin.ts';
-import { ROOT } from './lib/ensure.mjs';
+import { wgslPlugin } from '../lib/bundle/wgsl_plugin.ts';
+import { ROOT } from '../lib/ensure.mjs';
 
 process.stdout.on('error', () => process.exit(1)); // the reader of a pipe left
 // Shaders are imported as text with marks, which takes the plugin.
-const { module } = await runnerImport<typeof import('./wgsl/command')>(path.join(ROOT, 'tools/wgsl/command.ts'), {
+const { module } = await runnerImport<typeof import('./command')>(path.join(ROOT, 'tools/wgsl/command.ts'), {
   configFile: false,
   root: ROOT,
   logLevel: 'error',

@@ -1,6 +1,6 @@
 // The random work and the random faults of a round, which follow from its seed. Pure.
 
-import { randomSource } from '../../test/random';
+import { randomSource } from '../../../test/random';
 
 type Point = 'load' | 'prefill' | 'decode' | 'idle' | 'tune';
 
