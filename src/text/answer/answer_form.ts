@@ -1,7 +1,7 @@
 // The form of a model's answers for those who constrain them: the syntax of its template, and the control tokens in it.
 
-import type { ChatSyntax, ThinkingSyntax, ToolSyntax } from '../template/chat_syntax';
-import { ID } from '../template/literal_match';
+import type { ChatSyntax, ThinkingSyntax, ToolSyntax } from '../template/syntax/chat_syntax';
+import { ID } from '../template/syntax/literal_match';
 import type { Tokenizer } from '../tokenizer';
 import { isTag, triggerOf } from './call_trigger';
 

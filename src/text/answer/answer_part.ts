@@ -1,7 +1,7 @@
 // What an answer holds beside its text, and how it is read. Types only.
 
-import type { ChatSyntax, ToolSyntax } from '../template/chat_syntax';
 import type { Tool } from '../template/message';
+import type { ChatSyntax, ToolSyntax } from '../template/syntax/chat_syntax';
 
 /** A part of an answer that is not its text. */
 export type AnswerPart =

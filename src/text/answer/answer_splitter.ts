@@ -1,9 +1,9 @@
 // The text of an answer, as it comes, split into what is shown, thinking, and calls of tools.
 
 import { beginningOf, ShownText } from '../decode/shown_text';
-import type { ToolSyntax } from '../template/chat_syntax';
-import { matchLiteral } from '../template/literal_match';
 import type { Tool } from '../template/message';
+import type { ToolSyntax } from '../template/syntax/chat_syntax';
+import { matchLiteral } from '../template/syntax/literal_match';
 import type { AnswerOptions, AnswerPart, CallReader, ReadCalls } from './answer_part';
 import { isTag, triggerOf } from './call_trigger';
 

@@ -2,10 +2,10 @@
 
 import type { JsonObject } from '../../shared/json_object';
 import { asArray, asObject } from '../json';
-import type { ToolSyntax } from '../template/chat_syntax';
-import { matchLiteral } from '../template/literal_match';
 import type { Tool } from '../template/message';
-import { ValueScanner } from '../template/value_scanner';
+import type { ToolSyntax } from '../template/syntax/chat_syntax';
+import { matchLiteral } from '../template/syntax/literal_match';
+import { ValueScanner } from '../template/syntax/value_scanner';
 import { isJson, toJson } from './call_values';
 
 /** Longest key of an argument between tags. */

@@ -1,9 +1,9 @@
 // Calls of tools, from the text that a model writes in its template's syntax. A part: it comes with the first tools.
 
 import { asObject, asString } from '../json';
-import type { ToolSyntax } from '../template/chat_syntax';
-import { matchLiteral } from '../template/literal_match';
 import type { Tool } from '../template/message';
+import type { ToolSyntax } from '../template/syntax/chat_syntax';
+import { matchLiteral } from '../template/syntax/literal_match';
 import type { AnswerPart, CallReader, ReadCalls } from './answer_part';
 import { type ArgumentsReader, createArgumentsReader } from './call_arguments';
 import { isTag, triggerOf } from './call_trigger';

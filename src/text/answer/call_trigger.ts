@@ -1,6 +1,6 @@
 // What announces a call of a tool.
 
-import type { ToolSyntax } from '../template/chat_syntax';
+import type { ToolSyntax } from '../template/syntax/chat_syntax';
 
 /** The text that announces a call: its first tag or, for calls that are nothing but JSON, its first words. */
 export function triggerOf({ begin }: ToolSyntax): string {

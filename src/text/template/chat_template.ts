@@ -2,14 +2,14 @@
 // control token (authors.ts, provenance.ts).
 
 import type { Tokenizer } from '../tokenizer';
-import type { ChatSyntax, Probe } from './chat_syntax';
-import { templateDeadline } from './fuel';
+import { templateDeadline } from './jinja/fuel';
+import { type Edges, type Program, readProgram } from './jinja/program';
 import type { ChatRequest } from './message';
-import { type Edges, type Program, readProgram } from './program';
 import { type ChatPrompt, checkTraits, needsTraits, openThought, type PromptRequest, promptOf } from './prompt_end';
 import { authorsOf, Disguise, Follower, Recorder } from './provenance';
+import type { ChatSyntax, Probe } from './syntax/chat_syntax';
+import { readTraits, type TemplateTraits } from './syntax/template_traits';
 import { showsSystemMessage, systemIntoUser } from './system_message';
-import { readTraits, type TemplateTraits } from './template_traits';
 import { type Mark, variablesOf } from './variables';
 
 export interface ChatTemplate {

@@ -3,9 +3,9 @@
 import { InvalidRequestError } from '../../errors';
 import { type Author, type Authors, MODEL, PERSON, TEMPLATE } from '../authors';
 import type { Tokenizer } from '../tokenizer';
-import { ID } from './literal_match';
 import type { ChatRequest } from './message';
-import type { TemplateTraits } from './template_traits';
+import { ID } from './syntax/literal_match';
+import type { TemplateTraits } from './syntax/template_traits';
 
 export interface ChatPrompt {
   ids: Uint32Array;

@@ -8,8 +8,8 @@
 import { ChatTemplateError } from '../../errors';
 import { type Author, type Authors, MODEL, PERSON, TEMPLATE } from '../authors';
 import type { Tokenizer } from '../tokenizer';
-import type { Trace } from './fuel';
-import { alike, type Value } from './jinja_values';
+import type { Trace } from './jinja/fuel';
+import { alike, type Value } from './jinja/jinja_values';
 
 /** Records the value of each step. */
 export class Recorder implements Trace {

@@ -1,8 +1,8 @@
 // System messages for chat templates that show none.
 
-import type { Probe } from './chat_syntax';
 import type { ChatMessage } from './message';
-import { TEXT, user } from './needles';
+import type { Probe } from './syntax/chat_syntax';
+import { TEXT, user } from './syntax/needles';
 
 /** True if the template shows a system message. Some reject one, others silently omit it. */
 export function showsSystemMessage(probe: Probe): boolean {

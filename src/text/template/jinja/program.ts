@@ -1,8 +1,8 @@
 // A chat template as a program, in Jinja, run by @huggingface/jinja with the variables of transformers.
 
 import { Environment, parse, tokenize } from '@huggingface/jinja';
-import { ChatTemplateError } from '../../errors';
-import type { Tokenizer } from '../tokenizer';
+import { ChatTemplateError } from '../../../errors';
+import type { Tokenizer } from '../../tokenizer';
 import { FueledInterpreter, type Trace } from './fuel';
 import { checkMost, printAsPython } from './python';
 import { strftime } from './strftime';

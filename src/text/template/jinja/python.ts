@@ -2,7 +2,7 @@
 // library sees them.
 
 import { Interpreter } from '@huggingface/jinja';
-import { ChatTemplateError } from '../../errors';
+import { ChatTemplateError } from '../../../errors';
 import { alike, type Node, type Scope, toValue, type Value } from './jinja_values';
 
 type Syntax = Record<string, unknown> & { type: string };

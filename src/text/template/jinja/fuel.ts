@@ -1,7 +1,7 @@
 // Chat templates come from untrusted model files, so they run on fuel. Every evaluation costs fuel, large values cost
 // more, and sizes that a few cheap steps could blow up (texts, lists, nested values) are limited.
 
-import { ChatTemplateError } from '../../errors';
+import { ChatTemplateError } from '../../../errors';
 import { type Node, type Scope, toValue, type Value } from './jinja_values';
 import { checkMost, MAX_OUTPUT, PythonInterpreter, type Weight } from './python';
 
