@@ -166,6 +166,8 @@ const DOORS: Record<string, readonly string[]> = {
   'tune/profile': ['profile', 'profile_store', 'shader_hash'],
   'tune/race': ['arithmetic_choice', 'race', 'race_shape'],
   'ui/catalogue': ['catalogue_list', 'delete_model', 'follow_offers', 'next_step', 'offers', 'welcome'],
+  'ui/catalogue/list': ['catalogue', 'catalogue_file'],
+  'ui/catalogue/machine': ['experience', 'experience_store', 'fit', 'machine', 'recommend', 'speed'],
   'ui/attach': ['attach_button', 'files', 'read_files'],
   'ui/chat': ['chat', 'chat_dialogs', 'chat_events', 'chat_session', 'connect_panel'],
   'ui/conversation': [

@@ -1,7 +1,7 @@
 // The state of a model's card: whether it can be got, is on its way, is here or runs. Pure.
 
 import type { CachedModel } from '../../engine/engine';
-import type { CatalogueModel } from './catalogue';
+import type { CatalogueModel } from './list/catalogue';
 import type { Loading, Offers } from './offers';
 
 export type CardState =

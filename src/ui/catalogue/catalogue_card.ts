@@ -9,12 +9,12 @@ import { WordedElement } from '../../words/worded_element';
 import { percentText } from '../shared/amounts';
 import { sharedStyles } from '../shared/shared_styles';
 import { cardState, keptOf } from './card_state';
-import { aboutOf, type CatalogueModel } from './catalogue';
 import { cardStyles } from './catalogue_styles';
 import { describeFit, describeSpeed, type Explained } from './catalogue_words';
-import { fitOf } from './fit';
+import { aboutOf, type CatalogueModel } from './list/catalogue';
+import { fitOf } from './machine/fit';
+import { READING_SPEED, speedOf } from './machine/speed';
 import type { Offers } from './offers';
-import { READING_SPEED, speedOf } from './speed';
 import './delete_model';
 
 /** Detail of `vivace-card`. */

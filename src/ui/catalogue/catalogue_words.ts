@@ -3,9 +3,9 @@
 import { formatSize } from '../../shared/format';
 import { language } from '../../words/language';
 import { pageWords } from '../../words/page_words';
-import type { Fit } from './fit';
-import type { Machine } from './machine';
-import type { Speed } from './speed';
+import type { Fit } from './machine/fit';
+import type { Machine } from './machine/machine';
+import type { Speed } from './machine/speed';
 
 /** A short text, and the sentence that says what it rests on. */
 export interface Explained {

@@ -8,13 +8,13 @@ import { pageWords } from '../../words/page_words';
 import { WordedElement } from '../../words/worded_element';
 import { sharedStyles } from '../shared/shared_styles';
 import { cardState } from './card_state';
-import { aboutOf, type CatalogueModel } from './catalogue';
 import type { ModelOffer } from './catalogue_list';
 import { describeFit, describeSpeed } from './catalogue_words';
-import { fitOf } from './fit';
 import { FollowOffers } from './follow_offers';
+import { aboutOf, type CatalogueModel } from './list/catalogue';
+import { fitOf } from './machine/fit';
+import { speedOf } from './machine/speed';
 import type { Offers } from './offers';
-import { speedOf } from './speed';
 
 class VivaceNextStep extends WordedElement {
   static override styles = [

@@ -9,10 +9,10 @@ import {
   type Roofline,
 } from '../../engine/engine';
 import type { KvType } from '../../shared/kv_rows';
-import { type Catalogue, type CatalogueModel, type CataloguePlace, storyteller } from './catalogue';
-import type { Experience } from './experience';
 import type { Knowledge } from './knowledge';
-import type { Inspected, Machine } from './machine';
+import { type Catalogue, type CatalogueModel, type CataloguePlace, storyteller } from './list/catalogue';
+import type { Experience } from './machine/experience';
+import type { Inspected, Machine } from './machine/machine';
 
 /** A load under way. */
 export interface Loading {

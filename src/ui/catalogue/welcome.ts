@@ -5,7 +5,7 @@ import { css, html, nothing } from 'lit';
 import { language } from '../../words/language';
 import { pageWords } from '../../words/page_words';
 import { WordedElement } from '../../words/worded_element';
-import { aboutOf, type CatalogueModel } from './catalogue';
+import { aboutOf, type CatalogueModel } from './list/catalogue';
 
 class VivaceWelcome extends WordedElement {
   static override styles = css`

@@ -3,9 +3,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { aboutOf, type Catalogue, storyteller } from '../../../src/ui/catalogue/catalogue';
-import { readCatalogue } from '../../../src/ui/catalogue/catalogue_file';
-import { parseCatalogue } from '../../../src/ui/catalogue/catalogue_parse';
+import { aboutOf, type Catalogue, storyteller } from '../../../src/ui/catalogue/list/catalogue';
+import { readCatalogue } from '../../../src/ui/catalogue/list/catalogue_file';
+import { parseCatalogue } from '../../../src/ui/catalogue/list/catalogue_parse';
 import { DEFAULT_MODEL } from '../../../src/ui/model/page_options';
 
 const PUBLIC = path.resolve(import.meta.dirname, '../../../public');

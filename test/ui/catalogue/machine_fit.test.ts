@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CatalogueModel } from '../../../src/ui/catalogue/catalogue';
-import { parseCatalogue } from '../../../src/ui/catalogue/catalogue_parse';
 import { describeFit, describeSpeed } from '../../../src/ui/catalogue/catalogue_words';
+import type { CatalogueModel } from '../../../src/ui/catalogue/list/catalogue';
+import { parseCatalogue } from '../../../src/ui/catalogue/list/catalogue_parse';
 import {
   type Experience,
   noExperience,
@@ -13,11 +13,11 @@ import {
   withGranted,
   withRate,
   withRefused,
-} from '../../../src/ui/catalogue/experience';
-import { fitOf, needOf } from '../../../src/ui/catalogue/fit';
-import { inspectMachine, type Machine } from '../../../src/ui/catalogue/machine';
-import { recommend } from '../../../src/ui/catalogue/recommend';
-import { speedOf } from '../../../src/ui/catalogue/speed';
+} from '../../../src/ui/catalogue/machine/experience';
+import { fitOf, needOf } from '../../../src/ui/catalogue/machine/fit';
+import { inspectMachine, type Machine } from '../../../src/ui/catalogue/machine/machine';
+import { recommend } from '../../../src/ui/catalogue/machine/recommend';
+import { speedOf } from '../../../src/ui/catalogue/machine/speed';
 
 const GIB = 2 ** 30;
 const FILE = path.resolve(import.meta.dirname, '../../../public/catalogue.json');

@@ -3,8 +3,8 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { CachedModel, EngineInfo } from '../../../src/engine/engine';
 import { cardState } from '../../../src/ui/catalogue/card_state';
-import { storyteller } from '../../../src/ui/catalogue/catalogue';
-import type { Inspected } from '../../../src/ui/catalogue/machine';
+import { storyteller } from '../../../src/ui/catalogue/list/catalogue';
+import type { Inspected } from '../../../src/ui/catalogue/machine/machine';
 import { Offers } from '../../../src/ui/catalogue/offers';
 
 const place = { base: 'https://example.com/', hub: 'https://huggingface.co' };

@@ -2,7 +2,7 @@
 // second that were seen here, divided by the bytes of a token, are the tokens a second. Without a measurement there is
 // no number. Pure.
 
-import type { CatalogueModel } from './catalogue';
+import type { CatalogueModel } from '../list/catalogue';
 import type { Experience, Rate } from './experience';
 import type { Machine } from './machine';
 

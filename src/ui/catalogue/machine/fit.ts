@@ -1,8 +1,8 @@
 // Whether a model fits a machine. Nobody tells a page how much memory a GPU has free, so a verdict is certain only
 // where a model of that size has run or was refused here; otherwise it follows from the kind of machine. Pure.
 
-import { kvRoom, kvRowBytes } from '../../shared/kv_rows';
-import type { CatalogueModel } from './catalogue';
+import { kvRoom, kvRowBytes } from '../../../shared/kv_rows';
+import type { CatalogueModel } from '../list/catalogue';
 import type { Experience } from './experience';
 import type { Machine } from './machine';
 

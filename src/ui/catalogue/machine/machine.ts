@@ -1,7 +1,7 @@
 // What a page can know of a machine before a model runs there. WebGPU tells nobody how much memory a GPU has or how
 // fast it reads it, so this is little: the kind of GPU, its name and limits, and what the browser says of the device.
 
-import type { KvType } from '../../shared/kv_rows';
+import type { KvType } from '../../../shared/kv_rows';
 
 export interface Machine {
   /** `software`: an adapter that computes on the CPU. `none`: models run on the CPU in plain loops. */

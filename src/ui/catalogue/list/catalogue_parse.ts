@@ -1,8 +1,8 @@
 // Checks the list of models, which whoever hosts the page may replace, so that nothing in it is trusted. Texts and
 // numbers are bounded, and a model lies on the hub or on the page's own server. Pure.
 
-import { hubLocation, parseHubId } from '../../engine/engine';
-import { isJsonObject, type JsonObject } from '../../shared/json_object';
+import { hubLocation, parseHubId } from '../../../engine/engine';
+import { isJsonObject, type JsonObject } from '../../../shared/json_object';
 import { type Catalogue, type CatalogueModel, type CataloguePlace, type KvShape, storyteller } from './catalogue';
 
 /** Most letters of a list, and most of its models. */

@@ -1,6 +1,6 @@
 // The one model to recommend on a machine: the largest that fits comfortably and runs as fast as people read. Pure.
 
-import type { CatalogueModel } from './catalogue';
+import type { CatalogueModel } from '../list/catalogue';
 import type { Experience } from './experience';
 import { fitOf } from './fit';
 import type { Machine } from './machine';

@@ -1,7 +1,7 @@
 // What was seen of this machine while models ran: the speed of answers, the measured speed of its memory, and the
 // memory that models got or did not get. Kept by this browser for one GPU, and checked when it is read.
 
-import { isJsonObject } from '../../shared/json_object';
+import { isJsonObject } from '../../../shared/json_object';
 
 /** An answer's speed, and the bytes of weights that each of its tokens read. */
 export interface Rate {
