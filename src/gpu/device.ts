@@ -345,6 +345,16 @@ export class Gpu {
     throw new GpuMemoryError(which, asked, null, FREE_SOME, { usedBytes });
   }
 
+  /** The same for what can be done without. Null where its memory is refused, unless the device has failed. */
+  async tryMemory<T>(what: string, allocate: () => T): Promise<T | null> {
+    try {
+      return await this.guardMemory(what, allocate);
+    } catch (error) {
+      if (error instanceof GpuMemoryError && !this.failure) return null;
+      throw error;
+    }
+  }
+
   /**
    * Runs measurements that allocate as they go, while nothing else uses the device. Their buffers are destroyed at the
    * end, and what the GPU refuses them is their error alone: the device works on.

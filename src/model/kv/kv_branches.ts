@@ -4,7 +4,6 @@
 
 import type { AttentionShape } from '../../attention/attention';
 import { kvPlanes, kvRowBytes } from '../../attention/kv_layout';
-import { GpuMemoryError } from '../../errors';
 import { GPU_COPY_DST, GPU_COPY_SRC, type Gpu } from '../../gpu/device';
 import type { KvCache } from './kv_cache';
 
@@ -70,14 +69,10 @@ export class KvBranches {
           this.gpu.createBuffer(`parked.${name}.${firstLayer}`, nLayers * layerBytes, GPU_COPY_SRC | GPU_COPY_DST);
         return { k: make('k'), v: make('v'), layerBytes, room };
       });
-    try {
-      const rows = await this.gpu.guardMemory('A parked conversation', create);
-      this.copy(from, rows, 0, tokens);
-      return new ParkedRows(this, rows, written);
-    } catch (error) {
-      if (error instanceof GpuMemoryError && !this.gpu.failure) return null;
-      throw error;
-    }
+    const rows = await this.gpu.tryMemory('A parked conversation', create);
+    if (!rows) return null;
+    this.copy(from, rows, 0, tokens);
+    return new ParkedRows(this, rows, written);
   }
 
   /** Copies rows and their ids back into the cache. `written`: the end of the positions that their rings had seen. */

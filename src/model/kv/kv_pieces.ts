@@ -4,7 +4,6 @@
 
 import type { AttentionShape } from '../../attention/attention';
 import { kvPlanes, kvRowBytes } from '../../attention/kv_layout';
-import { GpuMemoryError } from '../../errors';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_MAP_READ, type Gpu } from '../../gpu/device';
 import type { KvCache } from './kv_cache';
 
@@ -76,13 +75,8 @@ export class KvPieces {
     return 2 * this.kvCache.k.length * this.shape.nKvHeads * tokens * this.rowBytes;
   }
 
-  private async create(size: number, usage: GPUBufferUsageFlags): Promise<GPUBuffer | null> {
-    try {
-      return await this.gpu.guardMemory('A stored prompt', () => this.gpu.createBuffer('stored', size, usage));
-    } catch (error) {
-      if (error instanceof GpuMemoryError && !this.gpu.failure) return null;
-      throw error;
-    }
+  private create(size: number, usage: GPUBufferUsageFlags): Promise<GPUBuffer | null> {
+    return this.gpu.tryMemory('A stored prompt', () => this.gpu.createBuffer('stored', size, usage));
   }
 
   /** Yields the place of position `first` of each head: in each layer the values of all heads, then their scales. */
