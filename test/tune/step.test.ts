@@ -1,5 +1,5 @@
 // The decision between fused and plain steps, on a model whose times, values and give-ups are made up. The loop of a
-// fused step that is wrong on a GPU is in test/engine/fused_loop.test.ts.
+// fused step that is wrong on a GPU is in test/engine/loop/fused_loop.test.ts.
 
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { timePass } from '../../src/gpu/time_pass';

@@ -122,7 +122,7 @@ describe('--json', () => {
     expect(cpu.perToken).toBeNull();
   });
 
-  // On the CPU, whose text is that of the GPU: equality at any run-ahead on the GPU is for test/engine/loop.test.ts.
+  // On the CPU, whose text is that of the GPU: equality at any run-ahead on the GPU is for test/engine/loop/loop.test.ts.
   test('without it, text streams, equal on another backend, followed by a blank line and the table', async () => {
     const child = start([...EXACT, ...CPU]);
     let chunks = 0;

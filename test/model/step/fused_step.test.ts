@@ -1,5 +1,5 @@
 // The fused step, one dispatch a phase, against the same layers in plain loops (step_oracle.ts): x after every layer.
-// Its hand-over between workgroups is the subject of test/engine/fused_loop.test.ts.
+// Its hand-over between workgroups is the subject of test/engine/loop/fused_loop.test.ts.
 
 import { expect, test } from 'vitest';
 import type { CapabilityName } from '../../../src/gpu/limits';

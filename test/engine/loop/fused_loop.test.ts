@@ -4,18 +4,18 @@
 
 import { availableParallelism } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
-import { chooseStep } from '../../src/engine/load/settle';
-import type { EngineEvent, GenerateOptions } from '../../src/engine/protocol';
-import { generate } from '../../src/engine/worker/generate';
-import type { Session } from '../../src/engine/worker/request/session';
-import type { Llama } from '../../src/model/llama';
-import { GAVE_UP } from '../../src/sampling/sampling';
-import { Witness } from '../../src/tune/witness';
-import { relativeError } from '../close';
-import { testGpu } from '../gpu/test_device';
-import { CONTEXT, type Fault, faultyCpu, faultyLlama, SPINS } from './doubles/faulty_step';
-import { numberSession, sharedRunAhead } from './doubles/loop_session';
+import { WebGpuBackend } from '../../../src/engine/backend/webgpu_backend';
+import { chooseStep } from '../../../src/engine/load/settle';
+import type { EngineEvent, GenerateOptions } from '../../../src/engine/protocol';
+import { generate } from '../../../src/engine/worker/generate';
+import type { Session } from '../../../src/engine/worker/request/session';
+import type { Llama } from '../../../src/model/llama';
+import { GAVE_UP } from '../../../src/sampling/sampling';
+import { Witness } from '../../../src/tune/witness';
+import { relativeError } from '../../close';
+import { testGpu } from '../../gpu/test_device';
+import { CONTEXT, type Fault, faultyCpu, faultyLlama, SPINS } from '../doubles/faulty_step';
+import { numberSession, sharedRunAhead } from '../doubles/loop_session';
 
 /** A prompt whose likeliest tokens are far ahead of all others, by 7 % of the largest logit. */
 const PROMPT = '231 83 30';

@@ -1,14 +1,14 @@
 // A NaN or an infinity in the weights is a typed error, and the next request starts afresh. loop.test.ts tests the GPU.
 
 import { describe, expect, test } from 'vitest';
-import type { Backend } from '../../src/engine/backend/backend';
-import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend';
-import { readConfig } from '../../src/model/config/read';
-import { resolveTensors } from '../../src/model/weights/tensors';
-import { NO_TOKEN } from '../../src/sampling/sampling';
-import { openModel } from '../../src/storage/model_file';
-import { ask, damagedFiles, numberSession } from './doubles/loop_session';
-import { ScriptBackend } from './doubles/script_backend';
+import type { Backend } from '../../../src/engine/backend/backend';
+import { CpuBackend, loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
+import { readConfig } from '../../../src/model/config/read';
+import { resolveTensors } from '../../../src/model/weights/tensors';
+import { NO_TOKEN } from '../../../src/sampling/sampling';
+import { openModel } from '../../../src/storage/model_file';
+import { ask, damagedFiles, numberSession } from '../doubles/loop_session';
+import { ScriptBackend } from '../doubles/script_backend';
 
 const CONTEXT = 48;
 const SAMPLED = { temperature: 0.8, topK: 40, topP: 0.95, minP: 0, seed: 7, maxTokens: 4 };

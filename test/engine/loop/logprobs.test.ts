@@ -2,24 +2,24 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { logprobs as textbook } from '../../src/cpu/logprobs';
-import type { Backend } from '../../src/engine/backend/backend';
-import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend';
-import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
-import type { GenerateOptions, TokenEvent } from '../../src/engine/protocol';
-import type { Session } from '../../src/engine/worker/request/session';
-import { readConfig } from '../../src/model/config/read';
-import { Llama } from '../../src/model/llama';
-import { resolveTensors } from '../../src/model/weights/tensors';
-import { allocateWeights } from '../../src/model/weights/weights';
-import { LOGPROBS_RING } from '../../src/sampling/logprobs';
-import { openModel } from '../../src/storage/model_file';
-import { readFixture } from '../cpu/fixtures';
-import { testGpu } from '../gpu/test_device';
-import { droppedFolder } from '../model/fixtures/files';
-import { GREEDY } from '../sampling/params';
-import { ask, numberSession, sharedRunAhead, TINY, tinyBackend } from './doubles/loop_session';
-import { openStoryteller } from './storyteller';
+import { logprobs as textbook } from '../../../src/cpu/logprobs';
+import type { Backend } from '../../../src/engine/backend/backend';
+import { CpuBackend, loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
+import { WebGpuBackend } from '../../../src/engine/backend/webgpu_backend';
+import type { GenerateOptions, TokenEvent } from '../../../src/engine/protocol';
+import type { Session } from '../../../src/engine/worker/request/session';
+import { readConfig } from '../../../src/model/config/read';
+import { Llama } from '../../../src/model/llama';
+import { resolveTensors } from '../../../src/model/weights/tensors';
+import { allocateWeights } from '../../../src/model/weights/weights';
+import { LOGPROBS_RING } from '../../../src/sampling/logprobs';
+import { openModel } from '../../../src/storage/model_file';
+import { readFixture } from '../../cpu/fixtures';
+import { testGpu } from '../../gpu/test_device';
+import { droppedFolder } from '../../model/fixtures/files';
+import { GREEDY } from '../../sampling/params';
+import { ask, numberSession, sharedRunAhead, TINY, tinyBackend } from '../doubles/loop_session';
+import { openStoryteller } from '../storyteller';
 
 /**
  * Greedy answers with the five likeliest tokens, by llama.cpp (wllama 3.8.1, on the CPU, keys and values in F32) over
@@ -28,7 +28,7 @@ import { openStoryteller } from './storyteller';
 const LLAMA_CPP: readonly {
   prompt: string;
   tokens: readonly { id: number; logprob: number; top: readonly [id: number, logprob: number][] }[];
-}[] = JSON.parse(readFileSync(new URL('../fixtures/storyteller/llama_cpp_logprobs.json', import.meta.url), 'utf8'));
+}[] = JSON.parse(readFileSync(new URL('../../fixtures/storyteller/llama_cpp_logprobs.json', import.meta.url), 'utf8'));
 
 const PROMPT = readFixture(TINY).greedy.promptIds;
 const TIMEOUT_MS = 200_000; // most of it compiling
@@ -37,7 +37,7 @@ const CLOSE = 1e-4;
 type Reported = TokenEvent['logprobs'];
 
 async function tinyCpu(contextLength: number): Promise<CpuBackend> {
-  const files = await openModel(droppedFolder(new URL(`../fixtures/llama/${TINY}`, import.meta.url).pathname));
+  const files = await openModel(droppedFolder(new URL(`../../fixtures/llama/${TINY}`, import.meta.url).pathname));
   const config = readConfig(files);
   return new CpuBackend(config, await loadCpuWeights(resolveTensors(files, config)), contextLength);
 }

@@ -2,10 +2,10 @@
 // flight, steps may share a readback, and a lost device is one typed error.
 
 import { afterEach, describe, expect, test } from 'vitest';
-import { PREFILL_CHUNK } from '../../src/model/buffers';
-import { CallCounter } from '../gpu/call_counter';
-import { PATHS, pathName, testGpu } from '../gpu/test_device';
-import { ask, numberSession, sharedRunAhead, toyBackend, toyIds } from './doubles/loop_session';
+import { PREFILL_CHUNK } from '../../../src/model/buffers';
+import { CallCounter } from '../../gpu/call_counter';
+import { PATHS, pathName, testGpu } from '../../gpu/test_device';
+import { ask, numberSession, sharedRunAhead, toyBackend, toyIds } from '../doubles/loop_session';
 
 const PROMPT = [17, 4, 99];
 const INPUT = { prompt: PROMPT.join(' ') };

@@ -2,14 +2,14 @@
 // that are set aside and come back.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type LoadedModel, loadModel } from '../../src/engine/load/load';
-import { Branches } from '../../src/engine/worker/prefix_cache/branches';
-import type { Session } from '../../src/engine/worker/request/session';
-import { Gpu } from '../../src/gpu/device';
-import { testGpu } from '../gpu/test_device';
-import { droppedFolder } from '../model/fixtures/files';
-import { byteLevelJson } from '../text/tiny_vocabulary';
-import { ask, numberTokenizer, TINY } from './doubles/loop_session';
+import { type LoadedModel, loadModel } from '../../../src/engine/load/load';
+import { Branches } from '../../../src/engine/worker/prefix_cache/branches';
+import type { Session } from '../../../src/engine/worker/request/session';
+import { Gpu } from '../../../src/gpu/device';
+import { testGpu } from '../../gpu/test_device';
+import { droppedFolder } from '../../model/fixtures/files';
+import { byteLevelJson } from '../../text/tiny_vocabulary';
+import { ask, numberTokenizer, TINY } from '../doubles/loop_session';
 
 const CONTEXT = 77;
 /** Heads of 32 in f16, and in bytes with a scale. */
@@ -18,7 +18,7 @@ const [HALVES, BYTES] = [64, 36];
 let loaded: LoadedModel;
 beforeAll(async () => {
   vi.spyOn(Gpu, 'request').mockResolvedValue(await testGpu(['subgroups'])); // without them kernels compile faster
-  const files = droppedFolder(new URL(`../fixtures/llama/${TINY}`, import.meta.url).pathname);
+  const files = droppedFolder(new URL(`../../fixtures/llama/${TINY}`, import.meta.url).pathname);
   files.push(new File([JSON.stringify(byteLevelJson())], 'tokenizer.json'));
   const options = { contextLength: CONTEXT, kvCache: 'q8', attention: 'fused_decode' } as const;
   loaded = await loadModel(files, options, () => {}, new AbortController().signal);

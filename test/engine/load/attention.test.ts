@@ -2,25 +2,25 @@
 // of transformers for a tiny model (test/fixtures/llama).
 
 import { describe, expect, test } from 'vitest';
-import { ATTENTION_NAMES } from '../../src/attention/attention';
-import type { AttentionProfile } from '../../src/attention/profile';
-import { CpuLlama } from '../../src/cpu/llama';
-import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
-import type { TuneResult } from '../../src/engine/protocol';
-import type { Gpu } from '../../src/gpu/device';
-import { readConfig } from '../../src/model/config/read';
-import { Llama, type LlamaOptions } from '../../src/model/llama';
-import { resolveTensors } from '../../src/model/weights/tensors';
-import { allocateWeights } from '../../src/model/weights/weights';
-import { openModel } from '../../src/storage/model_file';
-import { loadFixture, readFixture } from '../cpu/fixtures';
-import { testGpu } from '../gpu/test_device';
-import { droppedFolder } from '../model/fixtures/files';
-import { GREEDY } from '../sampling/params';
-import { breakSiblings } from './doubles/broken_gpu';
+import { ATTENTION_NAMES } from '../../../src/attention/attention';
+import type { AttentionProfile } from '../../../src/attention/profile';
+import { CpuLlama } from '../../../src/cpu/llama';
+import { WebGpuBackend } from '../../../src/engine/backend/webgpu_backend';
+import type { TuneResult } from '../../../src/engine/protocol';
+import type { Gpu } from '../../../src/gpu/device';
+import { readConfig } from '../../../src/model/config/read';
+import { Llama, type LlamaOptions } from '../../../src/model/llama';
+import { resolveTensors } from '../../../src/model/weights/tensors';
+import { allocateWeights } from '../../../src/model/weights/weights';
+import { openModel } from '../../../src/storage/model_file';
+import { loadFixture, readFixture } from '../../cpu/fixtures';
+import { testGpu } from '../../gpu/test_device';
+import { droppedFolder } from '../../model/fixtures/files';
+import { GREEDY } from '../../sampling/params';
+import { breakSiblings } from '../doubles/broken_gpu';
 
 const NAME = 'f32_group4_hd32_bias_llama3_rope_parameters';
-const FOLDER = new URL(`../fixtures/llama/${NAME}`, import.meta.url).pathname;
+const FOLDER = new URL(`../../fixtures/llama/${NAME}`, import.meta.url).pathname;
 /** Few enough keys that a tuner tries no splits: a fourth of the candidates, in half of the time. */
 const CONTEXT = 60;
 /** Enough for a software GPU, which compiles for seconds while other tests share its cores. */

@@ -2,19 +2,19 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { Backend } from '../../src/engine/backend/backend';
-import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend';
-import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
-import type { EngineEvent, GenerateOptions } from '../../src/engine/protocol';
-import { generate } from '../../src/engine/worker/generate';
-import type { Session } from '../../src/engine/worker/request/session';
-import { readConfig } from '../../src/model/config/read';
-import { Llama } from '../../src/model/llama';
-import { resolveTensors } from '../../src/model/weights/tensors';
-import { allocateWeights } from '../../src/model/weights/weights';
-import { testGpu } from '../gpu/test_device';
-import { expectRest, run } from './resumed_runs';
-import { openStoryteller } from './storyteller';
+import type { Backend } from '../../../src/engine/backend/backend';
+import { CpuBackend, loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
+import { WebGpuBackend } from '../../../src/engine/backend/webgpu_backend';
+import type { EngineEvent, GenerateOptions } from '../../../src/engine/protocol';
+import { generate } from '../../../src/engine/worker/generate';
+import type { Session } from '../../../src/engine/worker/request/session';
+import { readConfig } from '../../../src/model/config/read';
+import { Llama } from '../../../src/model/llama';
+import { resolveTensors } from '../../../src/model/weights/tensors';
+import { allocateWeights } from '../../../src/model/weights/weights';
+import { testGpu } from '../../gpu/test_device';
+import { expectRest, run } from '../resumed_runs';
+import { openStoryteller } from '../storyteller';
 
 interface GreedyFixture {
   prompt: string;
@@ -24,7 +24,7 @@ interface GreedyFixture {
   margins: number[];
 }
 
-const FIXTURE = new URL('../fixtures/storyteller/greedy.json', import.meta.url);
+const FIXTURE = new URL('../../fixtures/storyteller/greedy.json', import.meta.url);
 const cases: GreedyFixture[] = JSON.parse(readFileSync(FIXTURE, 'utf8'));
 const CONTEXT = 256;
 

@@ -1,17 +1,17 @@
 // Biases, bans and penalties through the loop: the ids of the GPU are those of the textbook, and of their meaning.
 
 import { describe, expect, test } from 'vitest';
-import type { Backend } from '../../src/engine/backend/backend';
-import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend';
-import type { GenerateOptions } from '../../src/engine/protocol';
-import type { Session } from '../../src/engine/worker/request/session';
-import { readConfig } from '../../src/model/config/read';
-import { resolveTensors } from '../../src/model/weights/tensors';
-import { openModel } from '../../src/storage/model_file';
-import { readFixture } from '../cpu/fixtures';
-import { testGpu } from '../gpu/test_device';
-import { droppedFolder } from '../model/fixtures/files';
-import { ask, numberSession, sharedRunAhead, TINY, tinyBackend } from './doubles/loop_session';
+import type { Backend } from '../../../src/engine/backend/backend';
+import { CpuBackend, loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
+import type { GenerateOptions } from '../../../src/engine/protocol';
+import type { Session } from '../../../src/engine/worker/request/session';
+import { readConfig } from '../../../src/model/config/read';
+import { resolveTensors } from '../../../src/model/weights/tensors';
+import { openModel } from '../../../src/storage/model_file';
+import { readFixture } from '../../cpu/fixtures';
+import { testGpu } from '../../gpu/test_device';
+import { droppedFolder } from '../../model/fixtures/files';
+import { ask, numberSession, sharedRunAhead, TINY, tinyBackend } from '../doubles/loop_session';
 
 const CONTEXT = 64;
 const PROMPT = readFixture(TINY).greedy.promptIds;
@@ -23,7 +23,7 @@ let opened: Promise<{ cpu: CpuBackend; webgpu: Backend }> | null = null;
 
 function backends() {
   const open = async () => {
-    const files = await openModel(droppedFolder(new URL(`../fixtures/llama/${TINY}`, import.meta.url).pathname));
+    const files = await openModel(droppedFolder(new URL(`../../fixtures/llama/${TINY}`, import.meta.url).pathname));
     const config = readConfig(files);
     const cpu = new CpuBackend(config, await loadCpuWeights(resolveTensors(files, config)), CONTEXT);
     return { cpu, webgpu: await tinyBackend(await testGpu(), CONTEXT) };

@@ -2,13 +2,13 @@
 // request, and callers that pass what cannot be answered.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Engine, type EngineEvent, type GenerateOptions } from '../../src/engine/engine';
-import type { LoadedModel } from '../../src/engine/load/load';
-import { engineWorker, type FakeWorker, stubWorkers } from './doubles/fake_worker';
-import { numberSession } from './doubles/loop_session';
-import { done, INFO, read, SteppedBackend, until } from './doubles/stepped_backend';
+import { Engine, type EngineEvent, type GenerateOptions } from '../../../src/engine/engine';
+import type { LoadedModel } from '../../../src/engine/load/load';
+import { engineWorker, type FakeWorker, stubWorkers } from '../doubles/fake_worker';
+import { numberSession } from '../doubles/loop_session';
+import { done, INFO, read, SteppedBackend, until } from '../doubles/stepped_backend';
 
-vi.mock('../../src/engine/load/load', () => ({
+vi.mock('../../../src/engine/load/load', () => ({
   loadModel: async (): Promise<LoadedModel> => ({ session: numberSession(backend), info: INFO }),
 }));
 

@@ -1,15 +1,15 @@
 // The engine's figures of the machine and of a model, compared with the actual buffers: a tiny model on Dawn.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type LoadedModel, loadModel } from '../../src/engine/load/load';
-import { GpuMemoryError } from '../../src/errors';
-import { Gpu } from '../../src/gpu/device';
-import { measureRoofline } from '../../src/tune/roofline';
-import { testGpu } from '../gpu/test_device';
-import { trackBuffers } from '../gpu/track_buffers';
-import { droppedFolder } from '../model/fixtures/files';
-import { byteLevelJson } from '../text/tiny_vocabulary';
-import { ask, numberTokenizer, TINY } from './doubles/loop_session';
+import { type LoadedModel, loadModel } from '../../../src/engine/load/load';
+import { GpuMemoryError } from '../../../src/errors';
+import { Gpu } from '../../../src/gpu/device';
+import { measureRoofline } from '../../../src/tune/roofline';
+import { testGpu } from '../../gpu/test_device';
+import { trackBuffers } from '../../gpu/track_buffers';
+import { droppedFolder } from '../../model/fixtures/files';
+import { byteLevelJson } from '../../text/tiny_vocabulary';
+import { ask, numberTokenizer, TINY } from '../doubles/loop_session';
 
 const never = () => false;
 let gpu: Gpu;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   gpu = await testGpu(['subgroups']); // without them kernels compile faster
   live = trackBuffers(gpu);
   vi.spyOn(Gpu, 'request').mockResolvedValue(gpu);
-  const files = droppedFolder(new URL(`../fixtures/llama/${TINY}`, import.meta.url).pathname);
+  const files = droppedFolder(new URL(`../../fixtures/llama/${TINY}`, import.meta.url).pathname);
   files.push(new File([JSON.stringify(byteLevelJson())], 'tokenizer.json'));
   const options = { contextLength: 64, attention: 'split_kv_decode' } as const; // a sibling with scratch memory
   loaded = await loadModel(files, options, () => {}, new AbortController().signal);

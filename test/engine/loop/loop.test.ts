@@ -2,11 +2,11 @@
 // of run-ahead 1, for every end on a toy, where a step costs nothing, and for each way of sampling on a tiny model.
 
 import { describe, expect, test } from 'vitest';
-import type { Backend } from '../../src/engine/backend/backend';
-import type { GenerateOptions } from '../../src/engine/protocol';
-import { Branches } from '../../src/engine/worker/prefix_cache/branches';
-import { readFixture } from '../cpu/fixtures';
-import { testGpu } from '../gpu/test_device';
+import type { Backend } from '../../../src/engine/backend/backend';
+import type { GenerateOptions } from '../../../src/engine/protocol';
+import { Branches } from '../../../src/engine/worker/prefix_cache/branches';
+import { readFixture } from '../../cpu/fixtures';
+import { testGpu } from '../../gpu/test_device';
 import {
   ask,
   damagedFiles,
@@ -15,7 +15,7 @@ import {
   TINY,
   tinyBackend,
   toyBackend,
-} from './doubles/loop_session';
+} from '../doubles/loop_session';
 
 const CONTEXT = 48;
 const PROMPT = readFixture(TINY).greedy.promptIds;
