@@ -1,5 +1,6 @@
-// Fetches code of the worker for the script tag. The build puts this in place of engine/page/fetch_code.ts: where the
-// page's policy or the server of the tag forbids to read the file, a script hands over the worker with all parts.
+// Fetches code of the worker for the script tag. The build puts this in place of engine/page/worker_code/fetch_code.ts:
+// where the page's policy or the server of the tag forbids to read the file, a script hands over the worker with all
+// parts.
 
 import { loadPart } from './load_part';
 import { hasNonce } from './own_script';

@@ -1,5 +1,5 @@
 // The compiler of constraints as a file beside the script tag. The build puts this in place of
-// engine/page/load_compiler.ts.
+// engine/page/constraint/load_compiler.ts.
 
 import type * as compiler from '../../engine/compiler';
 import { loadPart } from './load_part';
