@@ -107,6 +107,16 @@ export class VivaceSettings extends WordedElement {
     });
   }
 
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener('resize', this.onResize);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener('resize', this.onResize);
+  }
+
   override render() {
     const { settings: text, embed } = words();
     const { close } = embed;
@@ -115,7 +125,7 @@ export class VivaceSettings extends WordedElement {
       <button class="icon" data-testid="settings" popovertarget="panel" title=${text.title} aria-label=${text.title}>
         ${icons.settings}
       </button>
-      <div id="panel" popover role="dialog" aria-label=${text.title} @beforetoggle=${this.place} @toggle=${this.fit}>
+      <div id="panel" popover role="dialog" aria-label=${text.title} @beforetoggle=${this.onOpen} @toggle=${this.fit}>
         <header>
           <h2>${text.title}</h2>
           <button class="link" data-testid="reset-all" title=${text.resetAllTitle} @click=${this.resetAll}>${text.resetAll}</button>
@@ -262,9 +272,19 @@ export class VivaceSettings extends WordedElement {
     if (event.newState === 'open' && area) fitHeight(area);
   };
 
+  private onOpen = (event: ToggleEvent) => {
+    if (event.newState === 'open') this.place();
+  };
+
+  /** A phone's keyboard resizes the window, too. The field that it writes into stays in sight. */
+  private onResize = () => {
+    if (!this.panel.matches(':popover-open')) return;
+    this.place();
+    this.shadowRoot!.activeElement?.scrollIntoView({ block: 'nearest' });
+  };
+
   /** Places the popover above its button, inside the chat. The browser's top layer does not position it. */
-  private place = (event: ToggleEvent) => {
-    if (event.newState !== 'open') return;
+  private place(): void {
     const button = this.renderRoot.querySelector('button')!.getBoundingClientRect();
     const root = this.getRootNode();
     const chat = (root instanceof ShadowRoot ? root.host : document.documentElement).getBoundingClientRect();
@@ -275,7 +295,7 @@ export class VivaceSettings extends WordedElement {
     style.left = `${Math.max(8, Math.min(button.left, most))}px`;
     style.bottom = `${innerHeight - button.top + 8}px`;
     style.maxHeight = `${Math.max(200, button.top - 16)}px`;
-  };
+  }
 }
 
 if (!customElements.get('vivace-settings')) customElements.define('vivace-settings', VivaceSettings);
