@@ -60,7 +60,7 @@ export function renderRow(summary: Summary, state: RowState, actions: RowActions
   const text = pageWords().library;
   return html`<li class=${state.isCurrent ? 'row current' : 'row'} data-id=${id} data-testid="library-row">
     <button class="title" data-testid="library-open" tabindex=${tabindex} title=${title} dir="auto" aria-keyshortcuts="F2 Delete"
-      aria-current=${state.isCurrent ? 'true' : nothing} @click=${() => actions.open(id)}>${title}</button>
+      aria-current=${state.isCurrent ? 'true' : nothing} @click=${() => actions.open(id)}><span>${title}</span></button>
     <span class="actions">
       <button class="icon small" data-testid="library-more" tabindex=${tabindex} title=${text.actions} aria-label=${text.actionsOf(title)}
         aria-haspopup="menu" @click=${(event: Event) => actions.openMenu(id, event.currentTarget as HTMLElement)}>${icons.more}</button>

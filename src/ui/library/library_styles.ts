@@ -37,11 +37,10 @@ export const libraryStyles = css`
   .result:hover, .result:focus-visible { background: var(--v-sunken); }
   .result.current { background: var(--v-accent-soft); }
   .result:focus-visible { outline-offset: -2px; }
-  .result strong { font-weight: 550; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-  .excerpt {
-    display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; color: var(--v-muted);
-    font-size: var(--v-size-small); line-height: 1.45; overflow-wrap: anywhere;
-  }
+  .result strong { font-weight: 550; }
+  /* Two lines of a title: many begin with the same words. */
+  .title span, .result strong, .excerpt { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; overflow-wrap: anywhere; }
+  .excerpt { -webkit-line-clamp: 3; color: var(--v-muted); font-size: var(--v-size-small); line-height: 1.45; }
   mark { border-radius: 3px; background: color-mix(in srgb, var(--v-accent) 24%, transparent); color: var(--v-ink); }
 
   .list { flex: 1; min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--v-line) transparent; }
@@ -53,14 +52,14 @@ export const libraryStyles = css`
   .row:hover, .row:focus-within { background: var(--v-sunken); }
   .row.current { background: var(--v-accent-soft); }
   .title {
-    flex: 1; min-width: 0; height: 36px; padding: 0 10px; border: 0; border-radius: 9px; background: none; text-align: start; cursor: pointer;
-    overflow: hidden; text-overflow: ellipsis; white-space: nowrap; unicode-bidi: isolate;
+    flex: 1; min-width: 0; min-height: 36px; padding: 6px 10px; border: 0; border-radius: 9px; background: none; text-align: start; cursor: pointer;
+    unicode-bidi: isolate;
   }
   .current .title { font-weight: 550; }
   .title:focus-visible, .rename:focus-visible { outline-offset: -2px; }
-  .actions { display: none; flex: none; padding-inline-end: 4px; }
-  .row:hover .actions, .row:focus-within .actions { display: flex; }
-  @media (hover: none) { .actions { display: flex; } }
+  .actions { flex: none; display: flex; padding-inline-end: 4px; visibility: hidden; }
+  .row:hover .actions, .row:focus-within .actions { visibility: visible; }
+  @media (hover: none) { .actions { visibility: visible; } }
   .actions .icon:hover { background: var(--v-surface); }
   .menu {
     position: fixed; inset: auto; margin: 0; padding: 5px; border: 1px solid var(--v-line); border-radius: 11px; background: var(--v-surface);
@@ -77,13 +76,14 @@ export const libraryStyles = css`
     color: inherit; font: inherit;
   }
   @media (pointer: coarse) {
-    .title, .rename, .search input { height: 44px; }
+    .title { min-height: 44px; }
+    .rename, .search input { height: 44px; }
     .menu button { min-height: 44px; }
   }
   @media (max-height: 400px) { .list { flex: none; overflow: visible; } }
   @media (forced-colors: active) {
     .row.current { outline: 2px solid Highlight; outline-offset: -2px; }
-    .note { border: 1px solid; }
+    .note:has(p) { border: 1px solid; }
   }
   .empty { margin: 8px 10px; color: var(--v-muted); }
 
