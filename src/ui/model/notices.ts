@@ -14,6 +14,8 @@ export class VivaceNotices extends WordedElement {
     sharedStyles,
     css`
       :host { display: block; font: 400 var(--v-size) / 1.45 var(--v-font); color: var(--v-ink); }
+      /* The answer to what the reader just did is in sight, however far the conversation is scrolled. */
+      :host([said]) { position: sticky; z-index: 1; top: 8px; }
       .notice { display: flex; align-items: start; gap: 8px; margin-bottom: 8px; padding: 7px 6px 7px 14px; border-radius: 10px; background: var(--v-accent-soft); }
       .notice:last-child { margin-bottom: 20px; }
       p { flex: 1; margin: 0; padding: 4px 0; overflow-wrap: anywhere; }
@@ -21,6 +23,8 @@ export class VivaceNotices extends WordedElement {
   ];
   static override properties = { shown: { state: true } };
   declare shown: Warning[];
+  /** The notices about the reader's own action. */
+  private readonly said = new WeakSet<Warning>();
   /** Warnings shown so far, dismissed ones included, so that none is shown twice. */
   private readonly known = new Set<string>();
 
@@ -40,13 +44,21 @@ export class VivaceNotices extends WordedElement {
 
   /** Shows a notice about the reader's own action, each time anew, in place of an older notice with the same code. */
   say(warning: Warning): void {
-    this.shown = [...this.shown.filter(({ code }) => code !== warning.code), warning];
+    this.said.add(warning);
+    this.shown = [warning, ...this.shown.filter(({ code }) => code !== warning.code)];
   }
 
   /** Forgets all notices. Another model may repeat the warnings of the old one. */
   clear(): void {
     this.known.clear();
     this.shown = [];
+  }
+
+  protected override updated(): void {
+    this.toggleAttribute(
+      'said',
+      this.shown.some((warning) => this.said.has(warning)),
+    );
   }
 
   override render() {

@@ -212,6 +212,69 @@ test('a setting that waits for a reload shows the button for it at once, whereve
   await page.keyboard.press('Escape');
 });
 
+test('what the page says about a dropped file is in sight at the end of a long conversation', async () => {
+  await talk({ answers: [{ text: ANSWER.repeat(12) }] });
+  expect(await ended(page)).toBe('done');
+  await page.evaluate(() => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(['\0PNG'], 'photo.png'));
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+  });
+  const notice = page.locator('[data-testid=notice][data-code=no-model]');
+  await notice.waitFor();
+  const isTop = () =>
+    notice.evaluate((element) => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      const root = element.getRootNode() as ShadowRoot;
+      return element.contains(root.elementFromPoint(left + width / 3, top + height / 2));
+    });
+  await expect.poll(isTop, SOON).toBe(true);
+  expect(await page.locator('.scroller').evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(100);
+  await notice.getByRole('button').click();
+  await expect.poll(() => notice.count(), SOON).toBe(0);
+});
+
+test('the list shows a title in two lines, which stay as they are when the button of the row comes', async () => {
+  await installScripted(page, { answers: [{ text: ANSWER }] });
+  await page.evaluate(() => document.querySelector('vivace-chat')?.newConversation());
+  await send(page, 'Tell me a story about a sleepy bear');
+  expect(await ended(page)).toBe('done');
+  const title = page.locator('.row.current .title span');
+  await expect.poll(() => textOf(title), SOON).toContain('sleepy bear');
+  const shape = () => title.evaluate((at) => [at.scrollHeight - at.clientHeight, at.clientWidth, at.clientHeight]);
+  const before = await shape();
+  expect(before[0]).toBe(0);
+  await title.hover();
+  await expect.poll(() => isShown('.row.current [data-testid=library-more]'), SOON).toBe(true);
+  expect(await shape()).toEqual(before);
+});
+
+test('a phone keyboard, or a turned phone, leaves the settings and the field that is written into in sight', async () => {
+  await page.setViewportSize(PHONE);
+  await page.getByTestId('settings').click();
+  await page.getByTestId('system').focus();
+  /** How far the panel, its button to close and the focused field reach out of the window, in pixels. */
+  const outside = () =>
+    page.evaluate(() => {
+      const root = document.querySelector('vivace-chat')!.shadowRoot!.querySelector('vivace-settings')!.shadowRoot!;
+      const parts = [
+        root.querySelector('#panel'),
+        root.querySelector('[data-testid=close-settings]'),
+        root.activeElement,
+      ];
+      return parts.map((part) => {
+        const { left, right, top, bottom } = part!.getBoundingClientRect();
+        return Math.max(0, -left, -top, right - innerWidth, bottom - innerHeight);
+      });
+    });
+  for (const size of [{ ...PHONE, height: 480 }, { width: 844, height: 390 }, PHONE]) {
+    await page.setViewportSize(size);
+    await expect.poll(outside, SOON).toEqual([0, 0, 0]);
+  }
+  await page.keyboard.press('Escape');
+  await page.setViewportSize(WIDE);
+});
+
 test('files over the page bring a sentence', async () => {
   const drag = (name: string) =>
     page.evaluate((name) => {
