@@ -39,12 +39,15 @@ class MetricsFor implements ReactiveController {
     this.part();
   }
 
-  /** Warns of misspelled attributes. */
+  /** Warns of misspelled attributes, or of a panel that nothing feeds. One in a shadow root may belong to a widget. */
   private warn(): void {
     const { panel } = this;
     const complaints: string[] = [];
     const known = ['for', ...(panel.constructor as typeof VivaceMetrics).observedAttributes];
-    findMisspelled(panel.getAttributeNames(), known, '', complaints);
+    const names = panel.getAttributeNames();
+    findMisspelled(names, known, '', complaints);
+    if (complaints.length === 0 && !names.includes('for') && panel.getRootNode() === document && !panel.info)
+      complaints.push('has no for="id of a <vivace-chat>" (docs/embedding.md); it shows no answers.');
     for (const complaint of complaints) console.warn(`Vivace: <vivace-metrics> ${complaint}`);
   }
 

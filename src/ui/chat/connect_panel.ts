@@ -46,9 +46,13 @@ export function connectPanel(chat: VivaceChat, panel: Panel, signal?: AbortSigna
   let isTuning = false;
   on(chat, 'vivace-engine', follow);
   on(chat, 'vivace-health', follow); // a recovery may change the info
-  on(chat, 'vivace-run', (run: AskedRun) => panel.reset?.(run));
-  on(chat, 'vivace-event', (event: EngineEvent) => panel.record?.(event));
-  on(chat, 'vivace-end', () => panel.end?.());
+  let begun: Panel['reset']; // a panel that comes in the middle of an answer waits for the next one
+  on(chat, 'vivace-run', (run: AskedRun) => {
+    begun = panel.reset;
+    panel.reset?.(run);
+  });
+  on(chat, 'vivace-event', (event: EngineEvent) => begun && panel.record!(event));
+  on(chat, 'vivace-end', () => begun && panel.end!());
   on(chat, 'vivace-open-run', (id: string) => panel.openRun?.(id));
   on(chat, 'vivace-cancel-tuning', () => panel.cancelTuning?.());
   on(panel, 'vivace-tuning', (progress: Tuning | null) => {

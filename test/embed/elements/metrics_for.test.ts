@@ -57,6 +57,25 @@ test('a chat does not wait for the tuner of a panel that is gone', () => {
   vi.unstubAllGlobals();
 });
 
+test('a panel in a page without a chat to follow is one warning; one that a program feeds, or in a shadow root, is none', () => {
+  const said = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const root = new EventTarget();
+  const alone = new Panel(root, ['id']);
+  const fed = Object.assign(new Panel(root, []), { info: {} });
+  const inside = new Panel(new EventTarget(), []);
+  const all = [alone, fed, inside];
+  vi.stubGlobal('customElements', { get: () => panels });
+  vi.stubGlobal('document', Object.assign(root, { querySelectorAll: () => all }));
+  const panels = { addInitializer() {} };
+  followChats(panels as unknown as Parameters<typeof followChats>[0]);
+  for (const panel of all) panel.controller.hostConnected();
+  expect(said.mock.calls.flat()).toEqual([
+    'Vivace: <vivace-metrics> has no for="id of a <vivace-chat>" (docs/embedding.md); it shows no answers.',
+  ]);
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
 test('a misspelled attribute is one warning, and those of the page are none', () => {
   const said = vi.spyOn(console, 'warn').mockImplementation(() => {});
   const panel = new Panel(new EventTarget(), ['fro', 'remembr', 'id', 'class', 'dir', 'style', 'data-x', 'hidden']);

@@ -31,6 +31,21 @@ test('the panel gets the events of each answer in order', () => {
   expect(calls).toEqual(['reset', event, 'end']);
 });
 
+test('a panel that comes in the middle of an answer waits for the next one', () => {
+  const { chat, panel, calls, connect, fire } = setUp();
+  const { reset } = panel;
+  Object.assign(panel, { reset: undefined }); // the element is there, its script is not
+  connect();
+  fire(chat, 'vivace-run');
+  Object.assign(panel, { reset });
+  fire(chat, 'vivace-event', { type: 'token' });
+  fire(chat, 'vivace-end');
+  expect(calls).toEqual([]);
+  fire(chat, 'vivace-run');
+  fire(chat, 'vivace-end');
+  expect(calls).toEqual(['reset', 'end']);
+});
+
 test('the panel has the engine of the chat, and keeps the machine’s figures until the next model is there', () => {
   const { chat, panel, connect, fire } = setUp();
   chat.engine = { info: 'first' };
