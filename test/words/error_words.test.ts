@@ -11,6 +11,9 @@ import {
 } from '../../src/errors';
 import { readRun } from '../../src/metrics/run/run_parse';
 import { RemoteError } from '../../src/remote/remote_error';
+import { parseGguf } from '../../src/storage/formats/gguf';
+import { parseSafetensors } from '../../src/storage/formats/safetensors';
+import { blobSource } from '../../src/storage/source/blob_source';
 import { checkFileSize } from '../../src/ui/conversation/conversation_file';
 import { ConversationFileError } from '../../src/ui/conversation/conversation_parse';
 import { errors as de } from '../../src/words/de/errors';
@@ -19,8 +22,16 @@ import { sayError, sayWarning } from '../../src/words/error_words';
 import { importTranslation } from '../../src/words/import_translation';
 import { errors as ja } from '../../src/words/ja/errors';
 import { useLanguage } from '../../src/words/language';
+import { ramp, writeGguf } from '../storage/write_gguf';
+import { writeSafetensors } from '../storage/write_safetensors';
 
 afterEach(() => useLanguage('en', importTranslation));
+
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => Promise.reject(new Error('no failure')),
+    (error: Error) => error,
+  );
 
 const FACTS = Object.fromEntries(
   [
@@ -69,6 +80,24 @@ test('English is the error itself, unless there is a better sentence; German nam
   expect(sayError(long).text).toMatch(/5\.000\.023.*5\.000\.000.*4\.000\.000/);
   expect(sayError(new GpuMemoryError('Weights', 2_500_000_000, null, 'Close pages.')).text).toContain('2,5 GB');
   expect(sayError(broken).text).toContain('„a.gguf“');
+});
+
+test('a model file that ends too early is told in plain words; the tensor and the bytes are in the fold', async () => {
+  const bytes = writeGguf({ tensors: [{ name: 'blk.0.ffn_up.weight', ne: [4, 2], data: ramp(32) }] });
+  const whole = writeSafetensors({ w: { dtype: 'F32', shape: [2, 2], data: ramp(16) } });
+  const errors = await Promise.all([
+    ...[bytes.length - 8, 20].map((n) => failure(parseGguf(blobSource('a.gguf', new Blob([bytes.slice(0, n)]))))),
+    failure(parseSafetensors(blobSource('a.safetensors', new Blob([whole.slice(0, -8)])))),
+  ]);
+  for (const error of errors) {
+    const { text, detail } = sayError(error);
+    expect(text).toMatch(/^“a\.(gguf|safetensors)” is incomplete\. Download it again\.$/);
+    expect(detail).toBe(error.message);
+  }
+  await useLanguage('de', importTranslation);
+  expect(sayError(errors[0]).text).toContain('„a.gguf“ ist unvollständig');
+  await useLanguage('ja', importTranslation);
+  expect(sayError(errors[0]).text).toContain('「a.gguf」は不完全です');
 });
 
 test.each(['de', 'ja'])('%s says every number that the English sentence has', async (language) => {

@@ -1,6 +1,6 @@
 // Errors and warnings in German, by code.
 
-import type { ErrorWords, Facts } from '../en/errors';
+import { type ErrorWords, type Facts, isTruncated } from '../en/errors';
 
 const fetchFailed = ({ host, status }: Facts): string => {
   if (!host) return 'Dort ist kein Modell, oder es fehlt ein Teil.';
@@ -42,9 +42,11 @@ export const errors: ErrorWords = {
         ? `Die Unterhaltung hat ${promptTokens} Tokens, das Modell hat aber nur Platz für ${contextLength}.`
         : 'Die Unterhaltung ist zu lang für dieses Modell.',
     'model-fetch': fetchFailed,
-    'model-file': ({ file }) =>
+    'model-file': ({ file, message }) =>
       file
-        ? `„${file}“ ist kein Modell, beschädigt oder unvollständig.`
+        ? isTruncated(message)
+          ? `„${file}“ ist unvollständig. Laden Sie die Datei noch einmal herunter.`
+          : `„${file}“ ist kein Modell, beschädigt oder unvollständig.`
         : 'Die Modelldatei ist beschädigt oder unvollständig.',
     'unsupported-model': () => 'Modelle dieser Art laufen in Vivace nicht.',
     tokenizer: () => 'Der Tokenizer dieses Modells ist nicht lesbar.',

@@ -100,6 +100,11 @@ export interface ErrorWords {
   warnings: Texts<WarningCode>;
 }
 
+/** True for the sentence of a file that ends too early. */
+export function isTruncated(message?: string): boolean {
+  return !!message?.includes(' is truncated: ');
+}
+
 export const errors: { errors: Partial<ErrorWords['errors']>; warnings: Partial<ErrorWords['warnings']> } = {
   errors: {
     'context-overflow': ({ promptTokens, contextLength }) =>
@@ -109,6 +114,8 @@ export const errors: { errors: Partial<ErrorWords['errors']>; warnings: Partial<
     // Files of this machine say themselves what is missing.
     'model-fetch': ({ host, message = 'No model.' }) =>
       host ? `No model came from ${host}. Check address and connection.` : message,
+    'model-file': ({ file, message = 'No model.' }) =>
+      isTruncated(message) ? `“${file}” is incomplete. Download it again.` : message,
   },
   warnings: {
     'server-option': () => 'This server does not know some settings; they are left out.',

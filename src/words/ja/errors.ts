@@ -1,6 +1,6 @@
 // Errors and warnings in Japanese, by code.
 
-import type { ErrorWords, Facts } from '../en/errors';
+import { type ErrorWords, type Facts, isTruncated } from '../en/errors';
 
 const fetchFailed = ({ host, status }: Facts): string => {
   if (!host) return 'そこにモデルがないか、一部が足りません。';
@@ -41,9 +41,11 @@ export const errors: ErrorWords = {
         ? `会話は ${promptTokens} トークンありますが、モデルが扱えるのは ${contextLength} トークンまでです。`
         : '会話がこのモデルには長すぎます。',
     'model-fetch': fetchFailed,
-    'model-file': ({ file }) =>
+    'model-file': ({ file, message }) =>
       file
-        ? `「${file}」はモデルではないか、破損しているか、不完全です。`
+        ? isTruncated(message)
+          ? `「${file}」は不完全です。もう一度ダウンロードしてください。`
+          : `「${file}」はモデルではないか、破損しているか、不完全です。`
         : 'モデルのファイルが破損しているか、不完全です。',
     'unsupported-model': () => 'この種類のモデルは Vivace では動作しません。',
     tokenizer: () => 'このモデルのトークナイザーを読み取れません。',
