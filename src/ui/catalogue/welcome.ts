@@ -9,7 +9,7 @@ import { aboutOf, type CatalogueModel } from './list/catalogue';
 
 class VivaceWelcome extends WordedElement {
   static override styles = css`
-    :host { display: block; max-width: 660px; margin: 0 auto 26px; font: 400 var(--v-size-reading) / 1.5 var(--v-font); }
+    :host { display: block; max-width: 660px; margin: 0 auto 16px; font: 400 var(--v-size-reading) / 1.5 var(--v-font); }
     p { margin: 0; text-wrap: balance; }
     .model { min-height: 1.5em; margin-top: 6px; color: var(--v-muted); font-size: var(--v-size); }
     .model b { color: var(--v-ink); font-weight: 600; }

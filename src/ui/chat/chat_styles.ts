@@ -25,7 +25,7 @@ export const chatStyles = css`
     .health:has(.offers) { flex-direction: column; align-items: start; gap: 8px; }
   }
 
-  .empty { margin: auto 0; padding: 24px 0; text-align: center; }
+  .empty { --v-room: 54px; margin: auto 0; padding: 24px 0; text-align: center; }
   h1 { margin: 0 0 10px; font: italic 400 var(--v-size-display) / 1.15 var(--v-serif); letter-spacing: -0.02em; text-wrap: balance; }
   .empty p { max-width: 480px; min-height: 1.5em; margin: 0 auto 26px; color: var(--v-muted); font-size: var(--v-size-reading); text-wrap: balance; }
   .examples { display: grid; gap: 8px; max-width: 480px; margin: 0 auto; }

@@ -25,12 +25,14 @@ export class VivaceLoader extends WordedElement {
     sharedStyles,
     barStyles,
     css`
-      :host { display: block; width: 100%; max-width: 480px; margin: 0 auto 26px; font: 400 var(--v-size) / 1.45 var(--v-font); text-align: start; color: var(--v-ink); }
-      @media (max-height: 840px) { :host { margin-bottom: 16px; } }
-      .line { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: 0 12px; font-variant-numeric: tabular-nums; }
+      /* What stands below keeps its place while the words change, and when the model is ready. */
+      :host { display: block; width: 100%; min-height: var(--v-room); max-width: 480px; margin: 0 auto 14px; font: 400 var(--v-size) / 1.45 var(--v-font); text-align: start; color: var(--v-ink); }
+      .row { display: flex; align-items: center; gap: 12px; font-variant-numeric: tabular-nums; }
+      .line { flex: 1; min-width: 0; }
+      .line p { margin: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
       b { font-weight: 600; }
-      .bytes { color: var(--v-muted); }
-      .row { display: flex; align-items: center; gap: 12px; margin-top: 7px; }
+      .bytes { min-height: 1lh; color: var(--v-muted); }
+      progress { display: block; width: 100%; margin-top: 7px; }
       .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0 2px 14px; font-size: var(--v-size-reading); overflow-wrap: anywhere; }
       .advice p { margin: 0 0 4px; }
       .advice strong { font-weight: 600; }
@@ -78,12 +80,12 @@ export class VivaceLoader extends WordedElement {
     // All bytes are here: what is left is their way to the GPU, and the kernels.
     const stage = p.stage === 'weights' && p.totalBytes > 0 && p.loadedBytes >= p.totalBytes ? 'compile' : p.stage;
     return html`<div data-testid="load-progress" data-state="loading" data-stage=${p.stage}>
-      <div class="line"><span role="status">${this.name ? html`<b>${this.name}</b> · ` : nothing}${wait ? text.otherTab : text[stage]}</span><span class="bytes">${wait || describeProgress(p)}</span></div>
       <div class="row">
-        ${renderBar(progress)}
+        <div class="line"><p role="status">${this.name ? html`<b>${this.name}</b> · ` : nothing}${wait ? text.otherTab : text[stage]}</p><p class="bytes">${wait || describeProgress(p)}</p></div>
         ${mayGoOn ? html`<button class="button" data-testid="go-on-alone" @click=${() => p.goOnAlone?.()}>${text.alone}</button>` : nothing}
         <button class="button" data-testid="cancel-load" @click=${() => this.fire('vivace-cancel-load')}>${text.cancel}</button>
       </div>
+      ${renderBar(progress)}
     </div>`;
   }
 

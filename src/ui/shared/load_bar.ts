@@ -13,19 +13,19 @@ export function describeWait({ waitsMs = 0 }: LoadProgress): string {
   return waitsMs < TOLD_AFTER_MS ? '' : words().load.waits(describeDuration(waitsMs));
 }
 
-/** The bytes, speed and time left of a load, for the line above the bar. */
+/** The bytes, time left and speed of a load, in the order of their worth: a narrow line shows the first ones. */
 export function describeProgress(p: LoadProgress): string {
   const { loadedBytes, totalBytes, cachedBytes = 0 } = p;
   const text = words().load;
   const parts: string[] = [];
   if (totalBytes > 0) parts.push(text.part(sizeText(loadedBytes), sizeText(totalBytes)));
   else if (loadedBytes > 0) parts.push(sizeText(loadedBytes));
+  if (loadedBytes < totalBytes) {
+    if (p.secondsLeft !== null) parts.push(describeTimeLeft(p.secondsLeft));
+    if (p.bytesPerSecond) parts.push(`${sizeText(p.bytesPerSecond)}/s`);
+  }
   if (cachedBytes > 0) {
     parts.push(cachedBytes >= loadedBytes ? text.fromStorage : text.partFromStorage(sizeText(cachedBytes)));
-  }
-  if (loadedBytes < totalBytes) {
-    if (p.bytesPerSecond) parts.push(`${sizeText(p.bytesPerSecond)}/s`);
-    if (p.secondsLeft !== null) parts.push(describeTimeLeft(p.secondsLeft));
   }
   return parts.join(' · ');
 }

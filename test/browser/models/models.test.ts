@@ -166,7 +166,7 @@ test('a model that was loaded once loads without the network', async () => {
   await answers();
   expect(asked).toEqual([]);
   const said = await page.evaluate(() => (globalThis as unknown as { said: string[] }).said.join());
-  expect(said).toContain("from this browser's storage");
+  expect(said).toContain('from this browser’s storage');
 });
 
 test('an altered piece is the only one fetched again', async () => {

@@ -11,7 +11,7 @@ test('progress says bytes, speed and time left, as far as they are known', () =>
     bytesPerSecond: 8_200_000,
     secondsLeft: 2.8,
   } as const;
-  expect(describeProgress(p)).toBe('3.1 MB of 26.1 MB · 8.2 MB/s · 3 s left');
+  expect(describeProgress(p)).toBe('3.1 MB of 26.1 MB · 3 s left · 8.2 MB/s');
   expect(describeProgress({ ...p, totalBytes: 0 })).toBe('3.1 MB');
   expect(describeProgress({ ...p, bytesPerSecond: null, secondsLeft: null })).toBe('3.1 MB of 26.1 MB');
   expect(describeProgress({ ...p, loadedBytes: 26_100_000 })).toBe('26.1 MB of 26.1 MB');
@@ -20,10 +20,10 @@ test('progress says bytes, speed and time left, as far as they are known', () =>
 test('a load says which bytes come from storage', () => {
   const p = { stage: 'weights', totalBytes: 15e6, bytesPerSecond: 1e6, secondsLeft: 5 } as const;
   expect(describeProgress({ ...p, loadedBytes: 10e6, cachedBytes: 10e6 })).toBe(
-    "10.0 MB of 15.0 MB · from this browser's storage · 1.0 MB/s · 5 s left",
+    '10.0 MB of 15.0 MB · 5 s left · 1.0 MB/s · from this browser’s storage',
   );
   expect(describeProgress({ ...p, loadedBytes: 10e6, cachedBytes: 4e6 })).toContain(
-    "4.0 MB from this browser's storage",
+    '4.0 MB from this browser’s storage',
   );
   expect(describeProgress({ ...p, loadedBytes: 10e6 })).not.toContain('storage');
   expect(describeProgress({ ...p, totalBytes: 0, loadedBytes: 0 })).toBe('');
