@@ -90,7 +90,7 @@ class VivaceBench extends LitElement {
       const { done, total } = state;
       return html`<div class="row">
         <progress max=${total} .value=${done} aria-label=${texts.title(measurement.name)}></progress>
-        <span>${panelWords().repeat.count(done, total)}</span>
+        <span>${panelWords().repeat.count(Math.min(done + 1, total), total)}</span>
         <button data-testid="cancel-bench" @click=${this.cancel}>${panelWords().repeat.cancel}</button>
       </div>`;
     }

@@ -57,7 +57,11 @@ export function renderRunRow(row: RunSummary, state: RowState, actions: RowActio
 
 /** Parts in a line, which breaks between them only. */
 function renderParts(kind: string, parts: readonly string[]) {
-  return html`<small class=${kind}>${parts.map((part, i) => html`${i > 0 ? ' · ' : nothing}<span dir="auto">${part}</span>`)}</small>`;
+  const last = parts.length - 1;
+  const line = parts.map(
+    (part, i) => html`<span dir="auto">${part}${i < last ? ' ·' : ''}</span>${i < last ? ' ' : ''}`,
+  );
+  return html`<small class=${kind}>${line}</small>`;
 }
 
 function renderRename({ id, name, startedAt }: RunSummary, actions: RowActions) {

@@ -91,10 +91,10 @@ export const panelStyles = css`
   .bar i:nth-child(2) { opacity: 0.6; }
   .bar i:nth-child(3) { opacity: 0.3; }
 
-  .legend { padding: 0; margin: 0 0 6px; list-style: none; }
-  .legend li { display: flex; align-items: baseline; gap: 6px; }
-  .legend b { min-width: 2em; }
-  .legend .what { flex: 1; min-width: 0; color: var(--muted); overflow-wrap: anywhere; }
+  .legend { display: grid; grid-template-columns: auto auto 1fr auto; gap: 0 6px; padding: 0; margin: 0 0 6px; list-style: none; }
+  .legend li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; align-items: baseline; }
+  .legend .what:last-child { grid-column: 3 / -1; }
+  .legend .what { min-width: 0; color: var(--muted); overflow-wrap: anywhere; }
   .legend button { margin-inline-end: -5px; }
   .swatch { flex: none; align-self: start; margin-top: 5px; }
   .now { color: var(--accent); }

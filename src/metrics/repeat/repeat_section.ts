@@ -107,7 +107,7 @@ class VivaceRepeat extends WordedElement {
     const texts = panelWords().repeat;
     return html`<div class="row" data-testid="repeat-progress" data-done=${done} data-total=${total}>
       <progress max=${total} .value=${done} aria-label=${texts.progress}></progress>
-      <span class="count">${texts.count(done, total)}</span>
+      <span class="count">${texts.count(Math.min(done + 1, total), total)}</span>
       <button data-testid="cancel-repeat" @click=${this.onCancel}>${texts.cancel}</button>
     </div>`;
   }

@@ -26,6 +26,7 @@ class VivaceNextStep extends WordedElement {
       .step:hover { background: color-mix(in srgb, var(--v-accent) 8%, var(--v-accent-soft)); }
       .what { display: block; margin-bottom: 2px; color: var(--v-accent); font-size: var(--v-size-reading); font-weight: 600; text-wrap: balance; }
       .model { display: block; }
+      .facts > :not(:last-child)::after { content: '\\a0·'; }
       .facts { display: block; margin-top: 2px; color: var(--v-muted); font-size: var(--v-size-small); }
       .all { display: block; margin: 8px auto 0; padding: 4px 10px; border: 0; background: none; color: var(--v-muted); font-size: var(--v-size); text-decoration: underline; text-underline-offset: 3px; cursor: pointer; }
       .all:hover { color: var(--v-ink); }
@@ -58,7 +59,7 @@ class VivaceNextStep extends WordedElement {
     return html`<button class="step" data-testid="next-step" data-id=${model.id} @click=${() => this.offer(model)}>
         <span class="what">${isHere ? text.openAble(model.name) : text.getAble(formatSize(model.downloadBytes, language()).replace(' ', '\u00a0'))}</span>
         <span class="model">${isHere ? '' : html`<b>${model.name}</b> · `}${aboutOf(model, language())}</span>
-        <span class="facts">${facts.map(({ text, title }, i) => html`${i > 0 ? ' · ' : ''}<span title=${title}>${text}</span>`)}</span>
+        <span class="facts">${facts.map(({ text, title }) => html`<span title=${title}>${text}</span> `)}</span>
       </button>
       <button class="all" data-testid="all-models" @click=${() => this.dispatchEvent(new CustomEvent('vivace-all-models'))}>${text.all}</button>`;
   }

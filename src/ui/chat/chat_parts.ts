@@ -69,7 +69,7 @@ export function renderTuning({ done, total, isRepeat }: Tuning, onCancel: () => 
   const { chat: text, measuring } = words();
   const tuning = total > 0 ? text.tuningPart(number(done, 0), number(total, 0)) : text.tuning;
   return html`<div class="tuning" data-testid="tuning">
-    <p>${isRepeat ? measuring.strip(done, total) : tuning}</p>
+    <p>${isRepeat ? measuring.strip(Math.min(done + 1, total), total) : tuning}</p>
     <button class="button" data-testid="cancel-tuning" aria-label=${isRepeat ? measuring.cancel : text.cancelTuning} @click=${onCancel}>${text.cancel}</button>
   </div>`;
 }

@@ -23,8 +23,8 @@ export class VivaceNotices extends WordedElement {
   ];
   static override properties = { shown: { state: true } };
   declare shown: Warning[];
-  /** The notices about the reader's own action. */
-  private readonly said = new WeakSet<Warning>();
+  /** The newest notice about the reader's own action. */
+  private said: Warning | null = null;
   /** Warnings shown so far, dismissed ones included, so that none is shown twice. */
   private readonly known = new Set<string>();
 
@@ -44,7 +44,7 @@ export class VivaceNotices extends WordedElement {
 
   /** Shows a notice about the reader's own action, each time anew, in place of an older notice with the same code. */
   say(warning: Warning): void {
-    this.said.add(warning);
+    this.said = warning;
     this.shown = [warning, ...this.shown.filter(({ code }) => code !== warning.code)];
   }
 
@@ -55,10 +55,7 @@ export class VivaceNotices extends WordedElement {
   }
 
   protected override updated(): void {
-    this.toggleAttribute(
-      'said',
-      this.shown.some((warning) => this.said.has(warning)),
-    );
+    this.toggleAttribute('said', this.shown[0] === this.said);
   }
 
   override render() {

@@ -25,7 +25,6 @@ export class VivaceAnswerForm extends WordedElement {
     settingsStyles,
     css`
       :host { display: block; margin-bottom: 10px; }
-      .field { grid-template-columns: 9.3em 1fr; }
       textarea { font: 400 var(--v-size-small) / 1.45 ui-monospace, monospace; }
       .problem { margin: 5px 0 0; font-size: var(--v-size-small); overflow-wrap: anywhere; }
     `,
@@ -50,7 +49,7 @@ export class VivaceAnswerForm extends WordedElement {
   override render() {
     const text = pageWords().answerForm;
     return html`
-      <div class="field" title=${text.help}>
+      <div class="field load" title=${text.help}>
         <label for="kind">${text.title}</label>
         <select id="kind" data-testid="answer-form" @change=${this.choose}>
           ${KINDS.map((kind) => html`<option value=${kind} .selected=${kind === this.kind}>${text.kinds[kind]}</option>`)}

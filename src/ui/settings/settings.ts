@@ -125,7 +125,7 @@ export class VivaceSettings extends WordedElement {
       <button class="icon" data-testid="settings" popovertarget="panel" title=${text.title} aria-label=${text.title}>
         ${icons.settings}
       </button>
-      <div id="panel" popover role="dialog" aria-label=${text.title} @beforetoggle=${this.onOpen} @toggle=${this.fit}>
+      <div id="panel" popover role="dialog" aria-label=${text.title} @beforetoggle=${this.place} @toggle=${this.fit}>
         <header>
           <h2>${text.title}</h2>
           <button class="link" data-testid="reset-all" title=${text.resetAllTitle} @click=${this.resetAll}>${text.resetAll}</button>
@@ -270,10 +270,6 @@ export class VivaceSettings extends WordedElement {
   private fit = (event: ToggleEvent) => {
     const area = this.renderRoot.querySelector('textarea');
     if (event.newState === 'open' && area) fitHeight(area);
-  };
-
-  private onOpen = (event: ToggleEvent) => {
-    if (event.newState === 'open') this.place();
   };
 
   /** A phone's keyboard resizes the window, too. The field that it writes into stays in sight. */

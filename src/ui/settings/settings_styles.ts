@@ -27,8 +27,8 @@ export const settingsStyles = css`
   }
   textarea::placeholder { color: var(--v-muted); opacity: 1; }
   .field { display: grid; grid-template-columns: 9.3em 1fr 5.6em 28px; align-items: center; gap: 8px; min-height: 36px; }
-  .field.load { grid-template-columns: 9.3em 1fr 28px; }
-  .field .help { grid-column: 2 / -1; margin: -4px 0 6px; color: var(--v-muted); font-size: var(--v-size-small); }
+  .field.load { grid-template-columns: 9.3em 1fr 28px; margin-block: 5px; min-height: 0; }
+  .field .help { grid-column: 2; margin: -4px 0 2px; color: var(--v-muted); font-size: var(--v-size-small); }
   .presets { display: flex; flex-wrap: wrap; gap: 6px; margin-top: 10px; }
   .presets [aria-pressed='true'] { border-color: var(--v-accent); background: var(--v-accent-soft); }
   @media (forced-colors: active) { .presets [aria-pressed='true'] { border-width: 2px; } }

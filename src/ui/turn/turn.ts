@@ -243,17 +243,17 @@ export class VivaceTurn extends WordedElement {
       ${turn.answer ? this.action('copy', words().turn.copyAnswer, this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
       ${turn.state === 'error' && this.isLast ? nothing : this.asking('again', words().turn.again, icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
       ${this.renderPager('answer')}
-      ${turn.timing && this.hasFigures ? this.renderTiming(timingParts(turn.timing)) : nothing}
-      ${by ? html`<span class="by" data-testid="by" title=${by.full}><bdi>${by.short}</bdi></span>` : nothing}
       ${remark ? html`<span class="end" data-testid="end">${remark}</span>` : nothing}
       ${isTold ? nothing : this.renderWaysOn()}
+      ${turn.timing && this.hasFigures ? this.renderTiming(timingParts(turn.timing)) : nothing}
+      ${by ? html`<span class="by" data-testid="by" title=${by.full}><bdi>${by.short}</bdi></span>` : nothing}
       ${turn.remarks.map((each) => html`<span class="end" data-testid="remark">${each}</span>`)}
     </footer>`;
   }
 
-  /** The line of figures. Where a panel listens, it opens the run of the answer. */
+  /** The figures. No line begins with a dot. Where a panel listens, they open the run of the answer. */
   private renderTiming(parts: readonly string[]) {
-    const line = parts.map((part, i) => html`${i > 0 ? ' · ' : ''}<span>${part}</span>`);
+    const line = parts.map((part, i) => html`<span>${part}${parts[i + 1] && ' ·'}</span> `);
     if (!this.opensRun || this.turn.run === undefined)
       return html`<span class="timing" data-testid="timing">${line}</span>`;
     return html`<button class="timing" data-testid="timing" title=${words().turn.openRun} @click=${() => this.fire({ kind: 'run' })}>${line}</button>`;

@@ -322,7 +322,7 @@ export const chat: ChatWords = {
     version: (n, all) => `Version ${n} von ${all}`,
   },
   measuring: {
-    strip: (done, total) => `Messung läuft, ${done} von ${total}. Ihre Nachricht wird danach gesendet.`,
+    strip: (run, total) => `Messung läuft, Lauf ${run} von ${total}. Ihre Nachricht wird danach gesendet.`,
     cancel: 'Messung abbrechen',
     waits: 'Eine Messung läuft.',
     waitsLong: 'Die Antwort wartet auf das Ende einer Messung.',

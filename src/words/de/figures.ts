@@ -67,7 +67,7 @@ export const figures: typeof source = {
     live: 'die letzte Anfrage',
     parked: 'ein im Speicher behaltener Chat',
     stored: 'im Speicher dieses Browsers',
-    new: 'nichts fängt so an',
+    new: 'kein bekannter Anfang',
     evicted: 'aufgegeben: kein Platz mehr',
     refused: 'aufgegeben: die GPU brauchte Speicher',
     cleared: 'aufgegeben nach einem Fehler',

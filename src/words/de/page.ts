@@ -158,7 +158,7 @@ export const page: PageWords = {
     isNoText: (name) =>
       `„${name}“ ist keine Textdatei. Nur reiner Text lässt sich anhängen, etwa Markdown, Code, CSV oder JSON.`,
     tooMany: (n) => `Eine Nachricht nimmt höchstens ${n} Dateien auf.`,
-    tooLarge: (name, size, most) => `„${name}“ hat ${size}; eine Datei darf höchstens ${most} haben.`,
+    tooLarge: (name, size, most) => `„${name}“ ist zu groß: ${size}. Eine Datei darf höchstens ${most} haben.`,
     allTooLarge: (name, most) =>
       `„${name}“ wurde weggelassen: Die Dateien einer Nachricht dürfen zusammen ${most} haben.`,
     unreadable: (name) => `„${name}“ konnte nicht gelesen werden.`,

@@ -251,7 +251,7 @@ export const panel: PanelWords = {
     running: 'Warten Sie, bis die Antwort zu Ende ist. Danach kann ihr Lauf wiederholt werden.',
     busy: 'Etwas anderes nutzt gerade die GPU.',
     progress: 'Fertige Läufe',
-    count: (done, total) => `Lauf ${done} von ${total}`,
+    count: (run, total) => `Lauf ${run} von ${total}`,
     cancel: 'Abbrechen',
     clear: 'Leeren',
     canceled: 'Abgebrochen. Es wurden keine Werte behalten.',

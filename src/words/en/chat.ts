@@ -82,8 +82,8 @@ export const chat = {
     otherTab: 'Another tab is loading this model',
     waits: (duration: string) => `for ${duration}`,
     part: (loaded: string, all: string) => `${loaded} of ${all}`,
-    fromStorage: "from this browser's storage",
-    partFromStorage: (size: string) => `${size} from this browser's storage`,
+    fromStorage: 'from this browser’s storage',
+    partFromStorage: (size: string) => `${size} from this browser’s storage`,
     bar: 'Model loaded',
     canceled: 'Download canceled. You can resume where you left off.',
     alone: 'Load it here alone',
@@ -303,8 +303,8 @@ export const chat = {
     version: (n: number, all: number) => `Version ${n} of ${all}`,
   },
   measuring: {
-    strip: (done: number, total: number) =>
-      `Measuring, run ${done} of ${total}. Your message will be sent when it’s done.`,
+    strip: (run: number, total: number) =>
+      `Measuring, run ${run} of ${total}. Your message will be sent when it’s done.`,
     cancel: 'Cancel the measurement',
     waits: 'a measurement is under way.',
     waitsLong: 'The answer waits until a measurement is done.',

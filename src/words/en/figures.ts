@@ -58,7 +58,7 @@ export const figures = {
     live: 'the last request',
     parked: 'a chat kept in memory',
     stored: 'kept in this browser’s storage',
-    new: 'nothing begins like this',
+    new: 'no known beginning',
     evicted: 'given up: no room left',
     refused: 'given up: the GPU needed memory',
     cleared: 'given up after a fault',

@@ -153,7 +153,8 @@ export const page = {
     isNoText: (name: string) =>
       `“${name}” is not a text file. Only plain text can be attached, such as Markdown, code, CSV or JSON.`,
     tooMany: (n: number) => `A message takes ${n} files at most.`,
-    tooLarge: (name: string, size: string, most: string) => `“${name}” has ${size}; ${most} is the most for one file.`,
+    tooLarge: (name: string, size: string, most: string) =>
+      `“${name}” is too large: ${size}. A file may have ${most} at most.`,
     allTooLarge: (name: string, most: string) =>
       `“${name}” was left out: the files of one message may have ${most} together.`,
     unreadable: (name: string) => `“${name}” could not be read.`,

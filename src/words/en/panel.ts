@@ -251,7 +251,7 @@ export const panel = {
     running: 'Wait until the answer has ended: its run is what is repeated.',
     busy: 'Something else is using the GPU.',
     progress: 'Runs done',
-    count: (done: number, total: number) => `Run ${done} of ${total}`,
+    count: (run: number, total: number) => `Run ${run} of ${total}`,
     cancel: 'Cancel',
     clear: 'Clear',
     canceled: 'Canceled. No figures were kept.',

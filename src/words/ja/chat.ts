@@ -301,7 +301,7 @@ export const chat: ChatWords = {
     version: (n, all) => `バージョン ${n}/${all}`,
   },
   measuring: {
-    strip: (done, total) => `測定中（${total} 回中 ${done} 回）。メッセージは測定が終わると送信されます。`,
+    strip: (run, total) => `測定中（${total} 回中 ${run} 回目）。メッセージは測定が終わると送信されます。`,
     cancel: '測定をキャンセル',
     waits: '測定中です。',
     waitsLong: '回答は測定の終了を待っています。',

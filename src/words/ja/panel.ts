@@ -249,7 +249,7 @@ export const panel: PanelWords = {
     running: '回答が終わるまでお待ちください。その実行を繰り返します。',
     busy: 'GPU は別の処理で使用中です。',
     progress: '完了した実行',
-    count: (done, total) => `${total} 回中 ${done} 回`,
+    count: (run, total) => `${total} 回中 ${run} 回目`,
     cancel: 'キャンセル',
     clear: '消去',
     canceled: 'キャンセルしました。値は保存されていません。',

@@ -212,6 +212,89 @@ test('a setting that waits for a reload shows the button for it at once, whereve
   await page.keyboard.press('Escape');
 });
 
+test('the first screen stays where it is while the words of a load change, and when the model is ready', async () => {
+  await page.evaluate(() => document.querySelector('vivace-chat')?.newConversation());
+  const states = [
+    { kind: 'loading', progress: null },
+    {
+      kind: 'loading',
+      progress: {
+        stage: 'weights',
+        loadedBytes: 4.2e6,
+        totalBytes: 15.1e6,
+        cachedBytes: 4.2e6,
+        bytesPerSecond: 22.3e6,
+        secondsLeft: 2.4,
+      },
+    },
+    {
+      kind: 'loading',
+      progress: { stage: 'compile', loadedBytes: 15.1e6, totalBytes: 15.1e6, bytesPerSecond: null, secondsLeft: null },
+    },
+    { kind: 'ready' },
+  ];
+  const places = (state: (typeof states)[number]) =>
+    page.evaluate(async (state) => {
+      const loader = document.querySelector('vivace-loader')!;
+      Object.assign(loader, { state, name: 'Storyteller' });
+      await loader.updateComplete;
+      const inChat = (selector: string) => document.querySelector('vivace-chat')!.shadowRoot!.querySelector(selector);
+      const parts = [inChat('h1'), document.querySelector('vivace-next-step'), inChat('vivace-composer')];
+      return parts.map((part) => Math.round(part!.getBoundingClientRect().top));
+    }, state);
+  for (const size of [WIDE, LAPTOP, PHONE]) {
+    await page.setViewportSize(size);
+    const before = await places(states[0]!);
+    for (const state of states) expect(await places(state)).toEqual(before);
+  }
+  await page.setViewportSize(WIDE);
+});
+
+test('at no width does a line begin with the dot between two parts; the way on stands before the figures', async () => {
+  await talk({ answers: [{ text: ANSWER, finishReason: 'length' }] });
+  expect(await ended(page)).toBe('done');
+  const [way, figures] = await Promise.all(
+    ['continue', 'timing'].map((id) =>
+      page.getByTestId(id).evaluate((at) => [...at.parentElement!.children].indexOf(at)),
+    ),
+  );
+  expect(way).toBeLessThan(figures!);
+  const dots = () =>
+    page.evaluate(() => {
+      const lefts: number[] = [];
+      const look = (root: ParentNode, selector: string) => {
+        for (const element of root.querySelectorAll('*')) {
+          if (element.shadowRoot) look(element.shadowRoot, selector);
+          if (!element.matches(selector) || !element.checkVisibility({ visibilityProperty: true })) continue;
+          const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+          for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+            const at = text.textContent!.indexOf('·');
+            if (at < 0) continue;
+            const range = document.createRange();
+            range.setStart(text, at);
+            range.setEnd(text, at + 1);
+            lefts.push(range.getBoundingClientRect().left - element.getBoundingClientRect().left);
+          }
+        }
+      };
+      look(document, '.timing, .open small');
+      return lefts;
+    });
+  await page.setViewportSize(PHONE);
+  await page.locator('#timing').click();
+  await page.getByTestId('run-row').first().waitFor();
+  let seen = 0;
+  for (let width = 300; width <= 440; width += 5) {
+    await page.setViewportSize({ width, height: 844 });
+    const lefts = await dots();
+    seen += lefts.length;
+    expect(Math.min(...lefts), `at ${width} pixels`).toBeGreaterThan(8);
+  }
+  expect(seen).toBeGreaterThan(60);
+  await page.keyboard.press('Escape');
+  await page.setViewportSize(WIDE);
+});
+
 test('what the page says about a dropped file is in sight at the end of a long conversation', async () => {
   await talk({ answers: [{ text: ANSWER.repeat(12) }] });
   expect(await ended(page)).toBe('done');

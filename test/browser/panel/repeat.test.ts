@@ -74,7 +74,7 @@ test('a question waits for the measurement, and a cancel from the chat lets it t
   await expect.poll(() => button(page).isEnabled(), SOON).toBe(true);
   await button(page).click();
   const strip = page.getByTestId('tuning');
-  await expect.poll(() => textOf(strip), SOON).toContain('Measuring, run 0 of 5');
+  await expect.poll(() => textOf(strip), SOON).toContain('Measuring, run 1 of 5');
   await send(page, 'Another');
   await page.getByText('a measurement is under way').waitFor();
   expect(await asked(page)).toHaveLength(2);

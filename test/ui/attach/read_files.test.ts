@@ -31,7 +31,7 @@ test.each([
   ['text with zeros', file('a.txt', 'a\0b'), /is not a text file/],
   ['UTF-16', file('a.txt', new Uint8Array([0xff, 0xfe, 0x61, 0])), /is not a text file/],
   ['an empty file', file('a.txt', ' \n'), /^“a\.txt” is empty/],
-  ['a large file', file('a.txt', 'x'.repeat(1_000_001)), /^“a\.txt” has 1\.0 MB; 1\.0 MB is the most/],
+  ['a large file', file('a.txt', 'x'.repeat(1_000_001)), /^“a\.txt” is too large: 1\.0 MB\. /],
 ] as const)('%s is left out with a sentence, and the others are taken', async (_, wrong, complaint) => {
   const { attachments, complaints } = await read([wrong, file('b.txt', 'b')]);
   expect(attachments).toEqual([{ name: 'b.txt', text: 'b' }]);
