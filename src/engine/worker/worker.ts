@@ -259,6 +259,7 @@ const api: WorkerApi = {
   tune(port) {
     const tuning = async ({ model: { session, info }, post, stopped }: Mine<TuneMessage>) => {
       await session.branches?.leave(session); // measuring overwrites the cache
+      session.branches?.endSlots(); // their steps run the products of before
       session.cachedIds = [];
       const onResult: OnTuneResult = (result, done, total) => post([{ type: 'result', result, done, total }]);
       const outcome = await withMemory(session, () => session.backend.tune(onResult, stopped));

@@ -59,7 +59,7 @@ export const BUDGETS = [
     name: 'code of a first answer from a hub',
     files: ['lib/vivace.js', 'lib/vivace_worker_core-*.js', 'lib/vivace_worker_part_hub_model-*.js'],
     budgetKb: 110,
-    ceilingKb: 152.8,
+    ceilingKb: 152.9,
   },
   // 0.2 KB of them: the cost of a context with windows, in the settings; 0.5: waits that end, words for any model.
   { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 71.1 },
