@@ -3,16 +3,22 @@
 import { ACCEPTS, type Automaton } from './automaton';
 
 export interface PackedAutomaton {
-  /** `struct Shape`: classes, where pushes and edges begin, the largest need. */
-  readonly shape: Uint32Array<ArrayBuffer>; // (4)
+  /** `struct Shape`: classes, where pushes and edges begin, the largest need, where all begins. */
+  readonly shape: Uint32Array<ArrayBuffer>; // (8)
   /** The classes of bytes and the needs of states, four in a word; then pushes and edges. */
   readonly words: Uint32Array<ArrayBuffer>;
 }
 
 /** Bytes of `struct Shape`. */
-export const SHAPE_BYTES = 16;
+export const SHAPE_BYTES = 32;
 
-export function packAutomaton({ nClasses, classOf, needs, pushes, edges }: Automaton): PackedAutomaton {
+/** Bytes of the words of an automaton. */
+export function automatonBytes({ classOf, needs, pushes, edges }: Automaton): number {
+  return classOf.length + needs.length + 4 * (pushes.length + edges.length);
+}
+
+/** @param first where the words lie: behind so many others */
+export function packAutomaton({ nClasses, classOf, needs, pushes, edges }: Automaton, first = 0): PackedAutomaton {
   const pushesAt = (classOf.length + needs.length) / 4;
   const edgesAt = pushesAt + pushes.length;
   const words = new Uint32Array(edgesAt + edges.length);
@@ -22,7 +28,7 @@ export function packAutomaton({ nClasses, classOf, needs, pushes, edges }: Autom
   words.set(pushes, pushesAt);
   words.set(edges, edgesAt);
   const most = needs.reduce((largest, need) => Math.max(largest, need & ~ACCEPTS), 0);
-  return { shape: Uint32Array.of(nClasses, pushesAt, edgesAt, most), words };
+  return { shape: Uint32Array.of(nClasses, first + pushesAt, first + edgesAt, most, first, 0, 0, 0), words };
 }
 
 /** A flag beside the depth: the first space of the next token is not part of the document. */

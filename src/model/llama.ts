@@ -27,6 +27,7 @@ import { type ActivationType, type Arithmetic, arithmeticOf, type MatrixChoice }
 import { type Layer, Layers } from './layers/layers';
 import type { LinearSources, LongPasses, Operation } from './layers/linears';
 import { allocateMemory, type ContextOptions, type ModelMemory, shapeOf } from './memory';
+import type { TokenTables } from './output/constrainer';
 import { type SampleEnd, Sampler } from './output/sampler';
 import { padConfig } from './padding';
 import { createDecodeStep, type DecodeStep, type FusedLaunch, type StepDecision } from './step/decode_step';
@@ -321,9 +322,9 @@ export class Llama {
     return new KvBranches(gpu, kvCache, attentionShape, (ids) => this.writeTokens(ids, 0));
   }
 
-  /** What a batch of conversations is made of (batch/batch.ts). */
-  get batchSources(): LinearSources {
-    return { ...this.parts.sources, tuned: this.tuned };
+  /** What a batch of conversations is made of (batch/batch.ts). A constrained answer has made the tables. */
+  get batchSources(): LinearSources & { tables?: TokenTables } {
+    return { ...this.parts.sources, tuned: this.tuned, tables: this.parts.sampler.constrainer?.tables };
   }
 
   /** The fused step that runs, if one does. */

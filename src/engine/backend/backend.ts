@@ -79,6 +79,9 @@ export interface BatchMember {
   id?: number;
 }
 
+/** Most bytes of an automaton (automatonBytes) in a batch: each slot has as much memory as the largest takes. */
+export const MOST_AUTOMATON_BYTES = 2 ** 20;
+
 /** Most readbacks of a batch that may be unsettled at a time, and most steps of one. */
 export const BATCH_DEPTH = 32;
 export const MOST_TOGETHER = 4;
@@ -98,6 +101,8 @@ export interface BatchAsked {
 
 /** Steps of several requests in one pass over the weights, each with keys and values of its own. */
 export interface Batching {
+  /** True once the model runs other products than these steps do. */
+  readonly isStale: boolean;
   /** Requests at a time. */
   readonly slots: number;
   /** Most positions of a request. */
@@ -110,10 +115,17 @@ export interface Batching {
    */
   reportLogprobs(): Promise<void>;
   /**
-   * Copies the first positions of the cache, which have these ids, to a slot, which samples as asked. For log
-   * probabilities `reportLogprobs` comes first.
+   * Makes ready for a request in a slot, which the backend has begun with this constraint. Steps of others may be in
+   * flight.
+   * @throws GpuMemoryError, GpuProgramError, MissingPartError
    */
-  fill(slot: number, ids: Uint32Array<ArrayBuffer>, sampling: SamplingParams): SlotKv;
+  constrain(slot: number, { automaton }: Constraint): Promise<void>;
+  /**
+   * Copies the first positions of the cache, which have these ids, to a slot, which samples as asked. For log
+   * probabilities `reportLogprobs` comes first, and `constrain` for a constraint.
+   * @param place of a constrained request: where the document stands before the token after the next
+   */
+  fill(slot: number, ids: Uint32Array<ArrayBuffer>, sampling: SamplingParams, place?: Place): SlotKv;
   /** Makes the next steps those of these requests, and no others. */
   setMembers(members: readonly BatchMember[]): void;
   /**

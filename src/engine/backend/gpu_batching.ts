@@ -41,11 +41,11 @@ export async function prepareBatching(llama: Llama, slots: number, room: number)
  * @throws GpuMemoryError, GpuProgramError, AttentionUnavailable
  */
 export async function createBatching(
-  gpu: Gpu,
   llama: Llama,
   { slots: most, room, least, ids, plain }: BatchAsked,
 ): Promise<Batching | null> {
   const { batchSources: sources, kvBranches: branches } = llama;
+  const { gpu } = sources;
   if (!canBatch(llama)) throw new GpuProgramError('model/batch', 'attention has moved to the CPU');
   const slots = Batch.slotsFor(sources, most, least);
   if (slots < 2) return null;
@@ -73,6 +73,9 @@ export async function createBatching(
     throw error;
   }
   return {
+    get isStale() {
+      return llama.batchSources.tuned !== sources.tuned;
+    },
     slots,
     room: batch.room,
     cost: findings.get(llama)?.cost as Findings['cost'],
@@ -80,9 +83,13 @@ export async function createBatching(
       await batch.reportLogprobs();
       await readbacks.openReports();
     },
-    fill(slot, ids, sampling) {
+    async constrain(slot, { automaton }) {
+      const { tables } = llama.batchSources;
+      if (tables) await batch.constrain(slot, automaton, tables); // `begin` has made them
+    },
+    fill(slot, ids, sampling, place) {
       readbacks.most[slot] = sampling.logprobs;
-      return batch.fill(slot, ids, sampling, branches);
+      return batch.fill(slot, ids, sampling, branches, place);
     },
     setMembers: (members) => batch.setRows(members),
     async steps(count) {

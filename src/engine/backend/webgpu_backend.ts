@@ -121,7 +121,7 @@ export class WebGpuBackend implements Backend {
 
   async batch(asked: BatchAsked): Promise<Batching | null> {
     const { createBatching } = await arrived(import('./gpu_batching'));
-    return createBatching(this.gpu, this.llama, asked);
+    return createBatching(this.llama, asked);
   }
 
   kvBytes(): Promise<KvBytes> {

@@ -4,14 +4,13 @@
 import type { GpuCounters } from '../../gpu/device';
 import type { SamplingParams } from '../../sampling/sampling';
 import type { Aside } from './prefix_cache/branches';
-import type { Constrained } from './request/constrained';
 import { type Prompt, systemTokens } from './request/prompt';
 import { withMemory } from './request/reuse';
 import type { Session } from './request/session';
 import type { Answer } from './steps/answer';
 import type { RunAhead } from './steps/run_ahead';
 import type { TokenClock } from './steps/token_clock';
-import type { AnswerBeside, StepsBeside } from './turns/beside';
+import type { AnswerBeside, Constrained, StepsBeside } from './turns/beside';
 import type { Turn } from './turns/turns';
 
 interface Asked extends Pick<Prompt, 'chat'> {
@@ -59,7 +58,7 @@ export class AnswerTurns implements AnswerBeside {
   /** The backend's counters without the calls of other requests. */
   get counters(): Readonly<GpuCounters> | null {
     const { counters } = this.session.backend;
-    if (!counters || (this.awayMs === 0 && !this.isUntimed)) return counters;
+    if (!counters || !this.others.submits) return counters;
     const own = { ...counters };
     for (const name of namesOf(own)) own[name] -= this.others[name] ?? 0;
     return own;

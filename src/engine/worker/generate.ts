@@ -16,7 +16,6 @@ import type {
 } from '../protocol';
 import { AnswerTurns } from './answer_turns';
 import { CatchUp, replays } from './catch_up';
-import type { Constrained } from './request/constrained';
 import { type AnswerOptions, resolveGenerate, samplingParams } from './request/generate_options';
 import { patiently } from './request/patience';
 import { fittingPrompt, type Prompt } from './request/prompt';
@@ -28,6 +27,7 @@ import { IdsInFlight } from './steps/ids_in_flight';
 import { RunAhead } from './steps/run_ahead';
 import { gpuTimes, type RunCounts, runMetrics } from './steps/run_metrics';
 import { TokenClock } from './steps/token_clock';
+import type { Constrained } from './turns/beside';
 import { Pause } from './turns/pause';
 import type { Turn } from './turns/turns';
 

@@ -29,7 +29,7 @@ import { forgetPrompts, idleWriter, latePrompts } from './prefix_cache/late_prom
 import type { InTurn } from './prefix_cache/stored_prompts';
 import { resolveGenerate } from './request/generate_options';
 import { encodeInput } from './request/prompt';
-import { withMemory } from './request/reuse';
+import { distrustCache, withMemory } from './request/reuse';
 import type { Session } from './request/session';
 import { serve } from './serve';
 import { IdleCheck } from './turns/idle_check';
@@ -100,8 +100,10 @@ function enqueue<Message>(
     } finally {
       requests.delete(state);
       turn?.leave();
-      if (requests.size === 0) idleCheck.idle();
-      if (requests.size === 0) idleWrite.idle();
+      if (requests.size === 0) {
+        idleCheck.idle();
+        idleWrite.idle();
+      }
     }
   };
   void run();
@@ -124,9 +126,7 @@ const idleCheck = new IdleCheck(() => {
     const { session } = model;
     const message = await session.backend.recheck?.(() => requests.size > 0).catch(() => null);
     if (!message) return;
-    session.branches?.clear(session); // keys and values may be the wrong kernel's
-    void session.stored?.distrust();
-    session.cachedIds = [];
+    distrustCache(session); // keys and values may be the wrong kernel's
     warnings = [...warnings, { code: 'attention-drifted', message }];
   };
   void inIdle(recheck, () => !isLost && !pause.isOn && requests.size === 0);
@@ -259,7 +259,6 @@ const api: WorkerApi = {
   tune(port) {
     const tuning = async ({ model: { session, info }, post, stopped }: Mine<TuneMessage>) => {
       await session.branches?.leave(session); // measuring overwrites the cache
-      session.branches?.endSlots(); // their steps run the products of before
       session.cachedIds = [];
       const onResult: OnTuneResult = (result, done, total) => post([{ type: 'result', result, done, total }]);
       const outcome = await withMemory(session, () => session.backend.tune(onResult, stopped));

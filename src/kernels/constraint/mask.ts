@@ -4,15 +4,21 @@ import wgsl from '../../../shaders/constraint/mask.wgsl?raw';
 import walk from '../../../shaders/constraint/walk.wgsl?raw';
 import logitKey from '../../../shaders/sampling/logit_key.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
-import { type CommandList, createKernel } from '../../gpu/kernel';
+import { type CommandList, createKernel, type RowTable } from '../../gpu/kernel';
 
 export interface Mask {
   /**
-   * logits (logitsBytes), maxima (maximaBytes), shape and words of the automaton (packAutomaton), starts and bytes of
-   * all tokens (packTokens), places (placesBytes).
+   * logits (logitsBytes), maxima (maximaBytes), shapes and words of automata (packAutomaton), starts and bytes of all
+   * tokens (packTokens), places (placesBytes). In a batch, a row for each request; shapes and places for each slot.
    */
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
-  record(list: CommandList, group: GPUBindGroup): void;
+  record(list: CommandList, group: GPUBindGroup, rows?: number): void;
+}
+
+export interface RingShape {
+  vocabSize: number;
+  /** Positions of a ring of places. */
+  ring: number;
 }
 
 /** Words of a place: state, depth of the stack, and the stack. */
@@ -25,16 +31,20 @@ export function placesBytes(ring: number): number {
 
 const THREADS = 256;
 
-/** Sets the logits of refused tokens, in place, and the maxima, before the token at position + nTokens is drawn. */
-export async function createMask(gpu: Gpu, shape: { vocabSize: number; ring: number }): Promise<Mask> {
+/**
+ * Sets the logits of refused tokens, in place, and the maxima, before the next token is drawn.
+ * @param rows those of a batch
+ */
+export async function createMask(gpu: Gpu, { vocabSize, ring }: RingShape, rows?: RowTable): Promise<Mask> {
   const kernel = await createKernel(gpu, {
     label: 'kernels/mask',
     wgsl: [logitKey, walk, wgsl],
-    constants: { VOCAB_SIZE: shape.vocabSize, RING: shape.ring },
+    constants: { VOCAB_SIZE: vocabSize, RING: ring, SHAPES: rows?.most ?? 1 },
     bindings: ['write', 'write', 'uniform', 'read', 'read', 'read', 'read'],
+    rows,
   });
   return {
     bind: (...buffers) => kernel.bind(...buffers),
-    record: (list, group) => list.add(kernel, group, Math.ceil(shape.vocabSize / THREADS)),
+    record: (list, group, rows = 1) => list.add(kernel, group, Math.ceil(vocabSize / THREADS), rows),
   };
 }

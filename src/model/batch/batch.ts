@@ -1,8 +1,10 @@
 // The pass of a batch: a step of several conversations, a token each, that reads every weight once. The operations are
 // those of Llama.forward.
 
+import type { Place } from '../../cpu/grammar';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE } from '../../gpu/device';
 import { CommandList, type ListAtStep } from '../../gpu/kernel';
+import type { Automaton } from '../../grammar/automaton';
 import { createEmbed } from '../../kernels/elementwise/embed';
 import { headRowsEpilogue } from '../../kernels/linear/epilogues/head_rows';
 import { createMatmulFew } from '../../kernels/linear/matmul_few';
@@ -18,10 +20,13 @@ import {
   SAMPLING_BYTES,
   type SamplingParams,
 } from '../../sampling/sampling';
+import { arrived } from '../../shared/part';
 import type { KvBranches } from '../kv/kv_branches';
 import { LinearBuilder, type LinearSources } from '../layers/linears';
+import type { TokenTables } from '../output/constrainer';
 import type { FusedLaunch } from '../step/decode_step';
 import { bindableRoom, createBatchCache, SlotRows, slotArenas } from './batch_cache';
+import type { BatchConstraints } from './batch_constraints';
 import {
   type BatchFused,
   type BatchLayers,
@@ -71,6 +76,9 @@ export class Batch {
   private logprobs: BatchLogprobs | null = null;
   /** That, while some row asks for them. */
   private reports: BatchLogprobs | null = null;
+  /** What keeps the constraints of some conversations, and that, while some row has one. */
+  private constraints: BatchConstraints | null = null;
+  private masks: BatchConstraints | null = null;
   private readonly lists = new Map<string, CommandList>();
 
   private constructor(
@@ -167,12 +175,34 @@ export class Batch {
   }
 
   /**
-   * Copies the first positions of the cache, which have these ids, to a slot. Its conversation samples as asked. For
-   * log probabilities `reportLogprobs` comes first.
+   * Makes ready for a conversation in a slot that obeys an automaton. Steps of others may run meanwhile.
+   * @throws GpuMemoryError, GpuProgramError, MissingPartError
    */
-  fill(slot: number, ids: Uint32Array<ArrayBuffer>, asked: SamplingParams, branches: KvBranches): SlotRows {
+  async constrain(slot: number, automaton: Automaton, tables: TokenTables): Promise<void> {
+    const { gpu, config } = this.sources;
+    const { rows, own } = this.buffers;
+    const { BatchConstraints } = await arrived(import('./batch_constraints'));
+    this.constraints ??= await BatchConstraints.create(gpu, config.vocabSize, rows, own, tables);
+    if (!(await this.constraints.obey(slot, automaton))) return;
+    for (const key of this.lists.keys()) if (key.includes('mask')) this.lists.delete(key); // they bind those before
+  }
+
+  /**
+   * Copies the first positions of the cache, which have these ids, to a slot. Its conversation samples as asked. For
+   * log probabilities `reportLogprobs` comes first, and `constrain` for a constraint.
+   * @param place where the document of a constraint stands before the token after the next
+   */
+  fill(
+    slot: number,
+    ids: Uint32Array<ArrayBuffer>,
+    asked: SamplingParams,
+    branches: KvBranches,
+    place: Place | null = null,
+  ): SlotRows {
     const { gpu, kvCache } = this.sources;
     const { own, cache } = this.buffers;
+    if (place) this.constraints?.setPlace(slot, ids.length + 1, place);
+    else this.constraints?.free(slot);
     gpu.write(own.asked, new Uint8Array(packSampling(asked)), slot * SAMPLING_BYTES);
     if (asked.biases.length > 0) gpu.write(own.biases, new Uint8Array(packBiases(asked.biases)), slot * BIASES_BYTES);
     gpu.write(own.history, ids, 4 * slot * this.room);
@@ -191,6 +221,7 @@ export class Batch {
     this.rows = rows;
     this.isChanged = rows.some(({ slot }) => this.changed.has(slot));
     this.reports = rows.some(({ slot }) => this.reported.has(slot)) ? this.logprobs : null;
+    this.masks = rows.some(({ slot }) => this.constraints?.holds(slot)) ? this.constraints : null;
     for (const { slot, id } of rows) {
       if (id !== undefined) gpu.write(this.tokens, Uint32Array.of(id), 4 * this.placeOf(this.steps) + 4 * slot);
     }
@@ -201,14 +232,14 @@ export class Batch {
    * slot 0, in words. `reportAt` is null where no row asks for log probabilities.
    */
   next(): { pass: ListAtStep; at: number; reportAt: number | null } {
-    const { isChanged, reports } = this;
+    const { isChanged: changes, reports, masks } = this;
     const nTokens = this.rows.length;
     const step = { position: this.steps++, nTokens };
-    const key = `${nTokens} ${isChanged} ${reports !== null}`;
+    const key = `${nTokens} ${changes} ${reports !== null}${masks ? ' mask' : ''}`;
     let list = this.lists.get(key);
     if (!list) {
       list = new CommandList(this.sources.gpu);
-      this.forward(list, nTokens, { changes: isChanged, reports });
+      this.forward(list, nTokens, { masks, changes, reports });
       this.lists.set(key, list);
     }
     const reportAt = reports && (this.steps % LOGPROBS_RING) * REPORT_WORDS;
@@ -230,6 +261,7 @@ export class Batch {
   destroy(): void {
     this.layers.destroy();
     this.logprobs?.destroy();
+    this.constraints?.destroy();
     free(this.sources, this.buffers);
   }
 }

@@ -5,19 +5,22 @@ import type { CommandList, RowTable } from '../../gpu/kernel';
 import { createMaxima } from '../../kernels/sampling/maxima';
 import { createBatchLogitBias, createBatchPenalties, createBatchSample } from '../../kernels/sampling/sample_batch';
 import { MAX_BIASES } from '../../sampling/sampling';
+import type { BatchConstraints } from './batch_constraints';
 import type { BatchLogprobs } from './batch_logprobs';
 
 type Name = 'logits' | 'maxima' | 'asked' | 'tokens' | 'parts' | 'biases' | 'history' | 'seen';
 
 /** What some conversation of a step asks for. */
 export interface StepEnd {
+  /** Constraints. Null: none does. */
+  masks: BatchConstraints | null;
   /** Biases or penalties. */
   changes: boolean;
   /** Log probabilities. Null: none does. */
   reports: BatchLogprobs | null;
 }
 
-/** Records the draw, behind biases and penalties, and before the report. */
+/** Records the draw, behind masks, biases and penalties in this order, and before the report and the next places. */
 export type BatchSampler = (list: CommandList, nTokens: number, end: StepEnd) => void;
 
 /** @param room positions of a slot @param status a buffer whose first word is 0 */
@@ -38,15 +41,17 @@ export async function createBatchSampler(
   const penaltiesGroup = penalties.bind(logits, seen, asked, tokens, history);
   const mostGroup = most.bind(logits, maxima);
   const sampleGroup = sample.bind(logits, maxima, asked, tokens, status, parts);
-  return (list, nTokens, { changes, reports }) => {
+  return (list, nTokens, { masks, changes, reports }) => {
+    masks?.recordMask(list, nTokens); // and the maxima
     if (changes) {
-      if (reports) most.recordRows(list, mostGroup, nTokens);
+      if (reports && !masks) most.recordRows(list, mostGroup, nTokens);
       reports?.copyParts(list, nTokens);
       bias.recordRows(list, biasGroup, nTokens);
       penalties.recordRows(list, penaltiesGroup, nTokens);
     }
-    most.recordRows(list, mostGroup, nTokens);
+    if (changes || !masks) most.recordRows(list, mostGroup, nTokens);
     sample.recordRows(list, sampleGroup, nTokens, reports !== null && !changes);
     reports?.record(list, nTokens, changes);
+    masks?.recordAdvance(list, nTokens);
   };
 }

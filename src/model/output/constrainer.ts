@@ -17,10 +17,14 @@ export const PLACES_RING = 2048;
 /** The automaton's buffer at the least: most need no other. */
 const LEAST_BYTES = 64 * 1024;
 
-interface Tables {
-  shape: GPUBuffer;
+/** All tokens on the GPU: see packTokens. */
+export interface TokenTables {
   starts: GPUBuffer;
   bytes: GPUBuffer;
+}
+
+interface Tables extends TokenTables {
+  shape: GPUBuffer;
   places: GPUBuffer; // (PLACES_RING, 32)
 }
 
@@ -37,7 +41,7 @@ export class Constrainer {
   private constructor(
     private readonly gpu: Gpu,
     private readonly buffers: Buffers,
-    private readonly tables: Tables,
+    readonly tables: Tables,
     private readonly kernels: { mask: Mask; advance: Advance },
   ) {}
 

@@ -13,7 +13,7 @@ import { Turns } from '../../../src/engine/worker/turns/turns';
 import { GpuMemoryError, GpuProgramError } from '../../../src/errors';
 import { GAVE_UP } from '../../../src/sampling/sampling';
 import { requestGpu, testGpu } from '../../gpu/test_device';
-import { ask, numberSession, tinyBackend } from '../doubles/loop_session';
+import { ask, byteSession, regexConstraint, tinyBackend } from '../doubles/loop_session';
 
 const numbers = (first: number, count: number) => Array.from({ length: count }, (_, i) => (first + 7 * i) % 250);
 const SAMPLED = { temperature: 0.9, topK: 0, topP: 1, minP: 0 };
@@ -21,6 +21,8 @@ const SAMPLED = { temperature: 0.9, topK: 0, topP: 1, minP: 0 };
 interface Asked {
   ids: readonly number[];
   options: GenerateOptions;
+  /** A regular expression of the answer. */
+  source?: string;
   /** Stops after so many tokens. */
   stopAfter?: number;
 }
@@ -34,6 +36,17 @@ const ASKED: readonly Asked[] = [
   { ids: numbers(15, 12), options: { ...SAMPLED, seed: 9, maxTokens: 70, logprobs: 2 } },
   { ids: numbers(17, 12), options: { ...SAMPLED, seed: 9, maxTokens: 70, logprobs: 0, presencePenalty: 0.5 } },
 ];
+
+const CONSTRAINED: readonly Asked[] = [
+  { ids: numbers(19, 12), options: { ...SAMPLED, seed: 9, maxTokens: 60 }, source: '([a-d]\\d{1,3}){20,}' },
+  {
+    ids: numbers(21, 15),
+    options: { ...SAMPLED, seed: 11, maxTokens: 60, logprobs: 2, frequencyPenalty: 0.5, logitBias: { 110: 3 } },
+    source: '(x[m-z]{2}7?){15,}',
+  },
+];
+/** An automaton that is too large for a batch. */
+const HUGE: Asked = { ...CONSTRAINED[0], source: '( [1-4]\\d{0,2}){1,15600}' };
 
 let backend: WebGpuBackend;
 let session: Session;
@@ -52,8 +65,10 @@ let mostRoom: number;
 let mostMemory: number;
 /** The fewest leading tokens that a slot can give. */
 let slotLeast: number;
-/** Whether a batch cannot report log probabilities. */
-let isMute: boolean;
+/** Whether the model has been tuned since a batch was made. */
+let isStale: boolean;
+/** What a batch cannot do. */
+let refused: 'logprobs' | 'constraint' | null;
 
 beforeAll(async () => {
   await import('../../../src/engine/worker/batch/batch_turns'); // a late part leaves the requests to their turns
@@ -65,12 +80,22 @@ beforeAll(async () => {
     if (asked.least > mostRoom) return null;
     const batching = (await make({ ...asked, room: Math.min(asked.room, mostRoom) })) as Batching;
     let members = 0;
+    isStale = false;
     return {
       ...batching,
+      get isStale() {
+        return isStale;
+      },
       cost: () => cost,
       fill: (...asked) => Object.defineProperty(batching.fill(...asked), 'least', { value: slotLeast }),
-      reportLogprobs: () =>
-        isMute ? Promise.reject(new GpuProgramError('a test', 'A test.')) : batching.reportLogprobs(),
+      reportLogprobs: async () => {
+        if (refused === 'logprobs') throw new GpuProgramError('a test', 'A test.');
+        await batching.reportLogprobs();
+      },
+      async constrain(slot, constraint) {
+        if (refused === 'constraint') throw new GpuMemoryError('a test', 0, null, 'A test.');
+        await batching.constrain(slot, constraint);
+      },
       setMembers(next) {
         members = next.length;
         batching.setMembers(next);
@@ -100,22 +125,23 @@ function open(budget = 1e9, most = 8, batchCost = 1) {
   mostRoom = Number.POSITIVE_INFINITY;
   mostMemory = Number.POSITIVE_INFINITY;
   slotLeast = 0;
-  isMute = false;
+  refused = null;
   turns = new Turns(20, () => ticks++);
   turns.most = most;
-  session = numberSession(backend);
+  session = byteSession(backend);
   session.branches = new Branches(backend.parking, budget);
   session.batches = new Batches(session, turns, () => 0);
 }
 
-async function run({ ids, options, stopAfter = Number.POSITIVE_INFINITY }: Asked) {
+async function run({ ids, options, source, stopAfter = Number.POSITIVE_INFINITY }: Asked) {
   const events: EngineEvent[] = [];
   const tokens = () => events.filter((event) => event.type === 'token');
   const stopped = () => tokens().length >= stopAfter;
   const turn = await turns.enter({ stopped });
   const emit = (more: readonly EngineEvent[]) => void events.push(...more);
-  const all = { ...options, reuseCache: false, ignoreEos: true };
-  await generate(session, { ids }, all, emit, stopped, undefined, undefined, turn!).finally(() => turn!.leave());
+  const all = { ...options, reuseCache: false, ignoreEos: source === undefined };
+  const constraint = source === undefined ? undefined : regexConstraint(source);
+  await generate(session, { ids }, all, emit, stopped, undefined, constraint, turn!).finally(() => turn!.leave());
   const done = events.find((event) => event.type === 'done');
   const said = { ids: tokens().map(({ id }) => id), reason: done?.finishReason, usage: done?.usage };
   return { said, done, tokens: tokens(), gpuMs: events.find((event) => event.type === 'gpuTimes')?.gpuMs };
@@ -180,6 +206,42 @@ describe('answers at once', () => {
     expect([session.branches?.held.bytes, session.batches?.running.size]).toEqual([0, 0]);
   });
 
+  test('step together where some have constraints, each in its slot', async () => {
+    open();
+    const asked = [...CONSTRAINED, ASKED[4], ASKED[0], CONSTRAINED[0], ASKED[1]];
+    const expected = await alone(asked);
+    session.branches?.giveUp();
+    const { allocatedBytes } = backend['gpu'];
+    const rounds = [asked, asked.toReversed()]; // other slots of the same batch
+    for (const round of rounds) {
+      const answers = await Promise.all(round.map(run));
+      if (round !== asked) answers.reverse();
+      expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+      expectClose(answers[1], expected[1]);
+    }
+    expect([plain.length, Math.max(...steps)]).toEqual([1, 6]);
+    for (const [i, { source }] of CONSTRAINED.entries()) {
+      const { ids } = expected[i].said;
+      expect(ids.length).toBeGreaterThan(20);
+      expect(String.fromCharCode(...ids)).toMatch(new RegExp(`^${source?.slice(0, source.lastIndexOf('{'))}`));
+    }
+    session.branches?.giveUp();
+    expect([backend['gpu'].allocatedBytes, backend['gpu'].failure]).toEqual([allocatedBytes, null]);
+  });
+
+  test.each(['too large', 'refused'])(
+    'a request whose constraint is %s takes turns, and others step together',
+    async (why) => {
+      open();
+      if (why === 'refused') refused = 'constraint';
+      const asked = [ASKED[0], why === 'refused' ? CONSTRAINED[0] : HUGE, ASKED[1]];
+      const expected = await alone(asked);
+      const answers = await Promise.all(asked.map(run));
+      expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+      expect(Math.max(...steps)).toBe(2);
+    },
+  );
+
   test('those after them step in the same batch, for which nothing is made', async () => {
     open();
     const asked = ASKED.slice(0, 3);
@@ -202,6 +264,17 @@ describe('answers at once', () => {
     const answers = await Promise.all(asked.map(run));
     expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
     expect([plain.length, Math.max(...steps)]).toEqual([2, 3]);
+  });
+
+  test('a batch of products that are tuned anew is not used again', async () => {
+    open();
+    const asked = ASKED.slice(0, 2);
+    const expected = await alone(asked);
+    await Promise.all(asked.map(run));
+    isStale = true;
+    const answers = await Promise.all(asked.map(run));
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+    expect(plain.length).toBe(2);
   });
 
   test.each(['conversations', 'the GPU'])('a batch that nobody is in makes room for %s', async (what) => {
@@ -351,7 +424,7 @@ describe('answers at once', () => {
 
   test('after a step that gave up each goes on where it was, and later batches are plain', async () => {
     open();
-    const asked = ASKED.slice(0, 3);
+    const asked = [...ASKED.slice(0, 3), CONSTRAINED[0]];
     const expected = await alone(asked);
     givesUpAfter = 9;
     const answers = await Promise.all(asked.map(run));
@@ -365,7 +438,7 @@ describe('answers at once', () => {
 
   test('where a batch cannot report log probabilities, requests for them take turns, and others step together', async () => {
     open();
-    isMute = true;
+    refused = 'logprobs';
     const asked = [ASKED[0], ASKED[1], ASKED[5]];
     const expected = await alone(asked);
     const answers = await Promise.all(asked.map(run));

@@ -14,4 +14,5 @@ test('2 random histories of up to four requests at once', async () => {
   expect(counts.together).toBeGreaterThan(50);
   expect(counts.parked).toBeGreaterThan(0);
   expect(counts.aborted).toBeGreaterThan(3);
+  expect(counts.constrained).toBeGreaterThan(5);
 });

@@ -2,7 +2,7 @@
 // prompts in storage, after tabs that died while writing. Each answer must be that of an engine with no history. Shared
 // by histories.test.ts and `npm run kv-search`.
 
-import type { GenerateOptions } from '../../../src/engine/protocol';
+import type { AskedConstraint, GenerateOptions } from '../../../src/engine/protocol';
 import { Branches } from '../../../src/engine/worker/prefix_cache/branches';
 import { StoredPrompts } from '../../../src/engine/worker/prefix_cache/stored_prompts';
 import type { Session } from '../../../src/engine/worker/request/session';
@@ -11,7 +11,7 @@ import { openPromptFiles } from '../../../src/storage/prompts/prompt_files';
 import { PromptStore } from '../../../src/storage/prompts/prompt_store';
 import { randomSource } from '../../random';
 import { FakeFolder } from '../../storage/prompts/fake_folder';
-import { type Answer, ask } from '../doubles/loop_session';
+import { type Answer, ask, regexConstraint } from '../doubles/loop_session';
 import type { HistoryEngine } from './history_engines';
 
 /** Of a piece in storage. */
@@ -19,6 +19,9 @@ const PIECE = 16;
 const VOCAB = 259;
 /** Products of one token and of several add up in another order, which changes the last bits of logits. */
 const CLOSE = 1e-4;
+
+/** Regular expressions of some answers, three in seven. */
+const SOURCES = ['([a-d]\\d{1,3})+', '(x[m-z]{2}7?){3,}', '([b-d][0-5]{0,2}){1,999}'];
 
 /** A chat: the ids of its turns, questions and answers in turn. */
 interface Chat {
@@ -32,6 +35,8 @@ export interface HistoryCounts {
   parked: number;
   stored: number;
   aborted: number;
+  /** Answers with a constraint. */
+  constrained: number;
   /** Answers that others ran beside. */
   beside: number;
   /** Steps of several requests in one pass. */
@@ -46,6 +51,7 @@ interface Request {
   chat: Chat;
   prompt: number[];
   options: GenerateOptions;
+  constraint: AskedConstraint | undefined;
   /** The check or the token at which it is stopped: in the prompt, after some tokens, or never. */
   end: number;
 }
@@ -78,11 +84,14 @@ export function historiesOf(engine: HistoryEngine): Player {
       const prompt = promptOf(chat, system, sizes.context - sizes.answer - 10, pick);
       const drawn = pick(2 ** 32);
       const temperature = drawn % 3 === 0 ? 0 : 0.9;
-      const options: GenerateOptions = { temperature, seed: drawn, maxTokens: 1 + pick(sizes.answer) };
+      const source = SOURCES[drawn % 7];
+      const constraint = source === undefined ? undefined : regexConstraint(source);
+      const [ignoreEos, maxTokens] = [!constraint, 1 + pick(sizes.answer)];
+      const options: GenerateOptions = { temperature, seed: drawn, maxTokens, ignoreEos };
       if (pick(4) === 0) options.repetitionPenalty = 1.3;
       if (pick(8) === 0) options.reuseCache = false;
       if (drawn % 5 === 0) options.logprobs = drawn % 4;
-      return { chat, prompt, options, end: Number.POSITIVE_INFINITY };
+      return { chat, prompt, options, constraint, end: Number.POSITIVE_INFINITY };
     };
     const before = engine.together;
     for (let step = 0; step < steps; step++) {
@@ -94,7 +103,7 @@ export function historiesOf(engine: HistoryEngine): Player {
       for (const request of requests) if (pick(4) === 0) request.end = pick(sizes.answer + 2);
       turns.most = beside === 1 || pick(4) === 0 ? 1 : beside;
       const answers = await askBeside(engine, session, turns, requests);
-      for (const [i, { chat, prompt, options }] of requests.entries()) {
+      for (const [i, { chat, prompt, options, constraint }] of requests.entries()) {
         const { ids, logprobs, done } = answers[i] ?? { ids: [], logprobs: [], done: null };
         count(counts, done);
         chat.turns.push(ids);
@@ -102,7 +111,9 @@ export function historiesOf(engine: HistoryEngine): Player {
         if (!isWhole && ids.length === 0) continue;
         const maxTokens = isWhole ? options.maxTokens : ids.length;
         fresh.cachedIds = [];
-        const wanted = await ask(fresh, { ids: prompt }, { ...options, maxTokens, reuseCache: false });
+        const asked = { ...options, maxTokens, reuseCache: false };
+        const wanted = await ask(fresh, { ids: prompt }, asked, { constraint });
+        if (constraint) counts.constrained++;
         const place = `seed ${seed}, step ${step}.${i}`;
         if (ids.join() !== wanted.ids.join()) {
           counts.wrong.push(`${place}: ${ids.join(' ')} instead of ${wanted.ids.join(' ')}`);
@@ -160,7 +171,7 @@ function askBeside(
   requests: readonly Request[],
 ): Promise<(Answer | null)[]> {
   return Promise.all(
-    requests.map(async ({ prompt, options, end }) => {
+    requests.map(async ({ prompt, options, constraint, end }) => {
       let isStopped = end === 0 && requests.length > 1; // before it begins
       const turn = await turns.enter({ stopped: () => isStopped });
       if (!turn) return null;
@@ -170,7 +181,7 @@ function askBeside(
       };
       const stopped = stopsAt === 'check' ? reached : () => isStopped;
       const onToken = stopsAt === 'token' ? reached : undefined;
-      const own = requests.length > 1 ? { stopped, onToken, turn } : { stopped, onToken };
+      const own = { stopped, onToken, constraint, turn: requests.length > 1 ? turn : undefined };
       return ask(session, { ids: prompt }, options, own).finally(() => turn.leave());
     }),
   );
@@ -196,6 +207,7 @@ export function newCounts(): HistoryCounts {
     parked: 0,
     stored: 0,
     aborted: 0,
+    constrained: 0,
     beside: 0,
     together: 0,
     wrong: [],

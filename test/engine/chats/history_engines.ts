@@ -10,7 +10,7 @@ import { readConfig } from '../../../src/model/config/read';
 import { resolveTensors } from '../../../src/model/weights/tensors';
 import { openModel } from '../../../src/storage/model_file';
 import { droppedFolder } from '../../model/fixtures/files';
-import { numberSession, TINY, tinyBackend } from '../doubles/loop_session';
+import { byteSession, TINY, tinyBackend } from '../doubles/loop_session';
 
 /** Sizes in tokens. */
 interface Sizes {
@@ -45,7 +45,7 @@ export async function cpuHistories(): Promise<HistoryEngine> {
   const sizes = { context: 160, answer: 10, budgets: [0, 100, 300, 1000] };
   const load = () => {
     const backend = new CpuBackend(config, weights, sizes.context);
-    return Object.assign(numberSession(backend), { backend });
+    return Object.assign(byteSession(backend), { backend });
   };
   return { sizes, turnTicks: 0, stopsAt: 'check', load, join() {}, together: 0, fresh: load() };
 }
@@ -83,13 +83,13 @@ export async function batchHistories(gpu: Gpu): Promise<HistoryEngine> {
     sizes,
     turnTicks: 4,
     stopsAt: 'token',
-    load: () => Object.assign(numberSession(backend), { backend }),
+    load: () => Object.assign(byteSession(backend), { backend }),
     join(session, turns) {
       session.batches = new Batches(session, turns, () => 0);
     },
     get together() {
       return together;
     },
-    fresh: numberSession(fresh),
+    fresh: byteSession(fresh),
   };
 }

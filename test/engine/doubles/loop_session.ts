@@ -3,13 +3,21 @@
 
 import { type Backend, MOST_SHARED } from '../../../src/engine/backend/backend';
 import { WebGpuBackend } from '../../../src/engine/backend/webgpu_backend';
-import type { EngineEvent, GenerateInput, GenerateOptions, TbtSummary, TokenEvent } from '../../../src/engine/protocol';
+import type {
+  AskedConstraint,
+  EngineEvent,
+  GenerateInput,
+  GenerateOptions,
+  TbtSummary,
+  TokenEvent,
+} from '../../../src/engine/protocol';
 import { generate } from '../../../src/engine/worker/generate';
 import type { Session } from '../../../src/engine/worker/request/session';
 import { RunAhead } from '../../../src/engine/worker/steps/run_ahead';
 import type { Turn } from '../../../src/engine/worker/turns/turns';
 import type { Gpu } from '../../../src/gpu/device';
 import { CommandList, createKernel } from '../../../src/gpu/kernel';
+import { compileConstraint } from '../../../src/grammar/constraint';
 import { readConfig } from '../../../src/model/config/read';
 import { Llama, type PassEnd } from '../../../src/model/llama';
 import { resolveTensors } from '../../../src/model/weights/tensors';
@@ -107,6 +115,24 @@ export function numberSession(backend: Backend, eosIds: readonly number[] = []):
   return { backend, tokenizer: numberTokenizer(eosIds), template: null, vocabSize: VOCAB_SIZE, cachedIds: [] };
 }
 
+/** The id that ends an answer in `byteSession`. Those below have the bytes of constraints. */
+const END = 258;
+
+export function byteSession(backend: Backend): Session {
+  const session = numberSession(backend, [END]);
+  session.tokenizer.tokenBytes = (id) => (id < END ? Uint8Array.of(id % 256) : new Uint8Array());
+  return session;
+}
+
+const constraints = new Map<string, AskedConstraint>();
+
+/** Holds an answer of `byteSession` to a regular expression. */
+export function regexConstraint(source: string): AskedConstraint {
+  const asked = constraints.get(source) ?? { ...compileConstraint({ kind: 'regex', source }), onlyCalls: false };
+  constraints.set(source, asked);
+  return asked;
+}
+
 /** A run-ahead fixed at 20 steps, 5 to a readback, like `auto` in a browser that polls rarely. */
 export function sharedRunAhead(): RunAhead {
   return Object.assign(new RunAhead('auto', 64, MOST_SHARED), { depth: 20, shared: 5, arrived: () => {} });
@@ -128,6 +154,7 @@ interface Listener {
   onToken?: (tokens: number) => void;
   /** Of a request among others. */
   turn?: Turn;
+  constraint?: AskedConstraint;
 }
 
 /**
@@ -138,7 +165,7 @@ export async function ask(
   session: Session,
   input: GenerateInput,
   options: GenerateOptions,
-  { stopped = () => false, onToken = () => {}, turn }: Listener = {},
+  { stopped = () => false, onToken = () => {}, turn, constraint }: Listener = {},
 ): Promise<Answer> {
   const ids: number[] = [];
   const logprobs: Answer['logprobs'] = [];
@@ -162,7 +189,7 @@ export async function ask(
     (events) => events.forEach(hear),
     () => stopped(checks++),
     undefined,
-    undefined,
+    constraint,
     turn,
   );
   if (!done) throw new Error('the answer did not end');

@@ -1,8 +1,12 @@
 // Steps of several conversations in one pass against the steps of each alone, and against itself with other neighbors.
 
 import { describe, expect, test } from 'vitest';
+import { type Place, START, walkToken } from '../../../src/cpu/grammar';
 import { logprobs as textbook } from '../../../src/cpu/logprobs';
 import { recordPass } from '../../../src/gpu/kernel';
+import type { Automaton } from '../../../src/grammar/automaton';
+import { compileConstraint } from '../../../src/grammar/constraint';
+import { automatonBytes } from '../../../src/grammar/packed';
 import { SLOTS } from '../../../src/kernels/row_table';
 import { Batch } from '../../../src/model/batch/batch';
 import { checkBatch } from '../../../src/model/batch/batch_check';
@@ -11,11 +15,13 @@ import { ENTRY_WORDS } from '../../../src/model/batch/batch_logprobs';
 import { timeBatch } from '../../../src/model/batch/batch_time';
 import { readConfig } from '../../../src/model/config/read';
 import { Llama } from '../../../src/model/llama';
+import type { TokenTables } from '../../../src/model/output/constrainer';
 import { sampleEnd } from '../../../src/model/output/sampler';
 import { resolveTensors } from '../../../src/model/weights/tensors';
 import { allocateWeights } from '../../../src/model/weights/weights';
 import { entryWords, readLogprobs } from '../../../src/sampling/logprobs';
 import { GAVE_UP, penalizes, type SamplingParams } from '../../../src/sampling/sampling';
+import { packTokens } from '../../../src/sampling/token_bytes';
 import { openModel } from '../../../src/storage/model_file';
 import { relativeError } from '../../close';
 import { fixtureFolder } from '../../cpu/fixtures';
@@ -29,6 +35,8 @@ const SAMPLED: SamplingParams = { ...OFF, temperature: 1, topK: 0, topP: 1, minP
 interface Chat {
   ids: readonly number[];
   params: SamplingParams;
+  /** A regular expression of the answer. */
+  source?: string;
 }
 
 const idsOf = (chat: number, length: number) => Array.from({ length }, (_, i) => (7 * i + (i >> 3) + 31 * chat) % 120);
@@ -55,6 +63,36 @@ const CHANGED: readonly Chat[] = [
   },
 ];
 
+/** The id that ends an answer. */
+const END = 1;
+
+/** Of each id the byte, as far as there are bytes. */
+const bytesOf = (id: number) => (id < 256 ? Uint8Array.of(id) : new Uint8Array());
+
+const automata = new Map<string, Automaton>();
+function automatonOf(source: string): Automaton {
+  const automaton = automata.get(source) ?? compileConstraint({ kind: 'regex', source }).automaton;
+  automata.set(source, automaton);
+  return automaton;
+}
+
+/** Where the document of a chat stands behind some ids of its answer. */
+function placeAfter({ source }: Chat, answer: readonly number[]): Place | undefined {
+  if (source === undefined) return undefined;
+  const automaton = automatonOf(source);
+  return answer.reduce<Place>((at, id) => (id === END ? at : (walkToken(automaton, at, bytesOf(id)) as Place)), START);
+}
+
+const [MORE, MANY] = ['([a-c]\\d{1,3})+', '([b-d][0-5]{0,2}){1,1999}'];
+/** Chats with constraints, one of which needs more memory than others, and one without. */
+const CONSTRAINED: readonly Chat[] = [
+  { ids: idsOf(1, 9), params: { ...GREEDY, ...PENALTIES, answerStart: 9 }, source: MORE },
+  { ids: idsOf(2, 3), params: GREEDY },
+  { ids: idsOf(3, 30), params: { ...SAMPLED, seed: 6, topP: 0.8 }, source: MORE },
+  { ids: idsOf(4, 12), params: { ...SAMPLED, seed: 7 }, source: MANY },
+  { ids: idsOf(5, 17), params: { ...GREEDY, biases: biasesOf([99, 9]), answerStart: 17 }, source: '([a-f]{2}x)+' },
+];
+
 async function open(
   name: string,
   without: (typeof PATHS)[number] = [],
@@ -73,12 +111,21 @@ async function open(
   llama.start(weights);
   await llama.changeLogits();
   const word = async (position: number) => new Uint32Array(await gpu.read(llama.tokens))[position];
-  const endOf = ({ params }: Chat) =>
-    sampleEnd({ masks: false, biases: params.biases.length > 0, penalizes: penalizes(params), reports: false });
+  const endOf = ({ params, source }: Chat) =>
+    sampleEnd({
+      masks: source !== undefined,
+      biases: params.biases.length > 0,
+      penalizes: penalizes(params),
+      reports: false,
+    });
   /** Runs a chat's prompt. Returns the token after it. */
   const prompt = async (chat: Chat) => {
-    const { ids, params } = chat;
+    const { ids, params, source } = chat;
     llama.setSampling(params);
+    if (source !== undefined) {
+      await llama.constrain(automatonOf(source), packTokens(config.vocabSize, bytesOf, [END]));
+      llama.setPlace(ids.length, START);
+    }
     llama.writeTokens(Uint32Array.from(ids), 0);
     await llama.pass(ids.length, endOf(chat), 0).run({ position: 0, nTokens: ids.length });
     return word(ids.length);
@@ -124,8 +171,11 @@ async function together(model: Model, batch: Batch, chats: readonly Chat[], join
     const stay = members.filter((i) => answers[i].length < count);
     const fresh = chats.map((_, i) => i).filter((i) => joins[i] === now);
     for (const i of fresh) {
-      answers[i].push(await model.prompt(chats[i]));
-      batch.fill(i, Uint32Array.from(chats[i].ids), chats[i].params, kvBranches);
+      const chat = chats[i];
+      answers[i].push(await model.prompt(chat));
+      if (chat.source)
+        await batch.constrain(i, automatonOf(chat.source), model.llama.batchSources.tables as TokenTables);
+      batch.fill(i, Uint32Array.from(chat.ids), chat.params, kvBranches, placeAfter(chat, answers[i]));
     }
     if (fresh.length > 0 || stay.length < members.length) {
       members = [...stay, ...fresh];
@@ -148,16 +198,19 @@ describe.each([
 ] as const)('%s', (name, without) => {
   test('answers and logits are those of each alone, whoever joins and leaves', async () => {
     const model = await open(name, without);
+    for (const chat of CONSTRAINED) await model.prompt(chat); // the model's own tables stay
     const before = model.gpu.allocatedBytes;
     const batch = await model.batch(CHATS.length, 48);
+    expect(automatonBytes(automatonOf(MANY))).toBeGreaterThan(64 * 1024); // more than each slot has at first
     const count = 5;
-    for (const chats of [CHATS, CHANGED]) {
+    for (const chats of [CHATS, CONSTRAINED, CHANGED]) {
       const { answers, logits } = await together(model, batch, chats, [0, 0, 1, 2, 3], count);
       const same = await together(model, batch, chats, [4, 3, 0, 0, 0], count);
       expect(same).toEqual({ answers, logits }); // bit by bit, beside others
       for (const [i, chat] of chats.entries()) {
         const alone = await model.alone(chat, count);
         expect(answers[i]).toEqual(alone.answer);
+        if (chat.source) expect(placeAfter(chat, answers[i])).toBeTruthy();
         for (const [t, each] of alone.logits.entries())
           expect(relativeError(finite(logits[i][t]), finite(each))).toBeLessThan(2e-5);
       }

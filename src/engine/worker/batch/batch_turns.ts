@@ -1,11 +1,20 @@
 // The batch of running requests: steps for all of them at once, and gives way to prompts and to requests that it cannot
 // step for. Each request reads its own ids, as if it were alone; who joins and who leaves is decided between steps.
 
+import type { Place } from '../../../cpu/grammar';
 import { GpuMemoryError } from '../../../errors';
 import type { GpuCounters } from '../../../gpu/device';
+import { automatonBytes } from '../../../grammar/packed';
 import type { SamplingParams } from '../../../sampling/sampling';
 import { mostThatFit } from '../../../shared/most_that_fit';
-import { BATCH_DEPTH, type Batching, type BatchMember, MOST_TOGETHER, type SlotKv } from '../../backend/backend';
+import {
+  BATCH_DEPTH,
+  type Batching,
+  type BatchMember,
+  MOST_AUTOMATON_BYTES,
+  MOST_TOGETHER,
+  type SlotKv,
+} from '../../backend/backend';
 import { LEAST_TOKENS } from '../prefix_cache/branch_plan';
 import { systemTokens } from '../request/prompt';
 import { dropsAnswer, withMemory } from '../request/reuse';
@@ -14,7 +23,7 @@ import type { Answer } from '../steps/answer';
 import type { IdsInFlight } from '../steps/ids_in_flight';
 import { RunAhead } from '../steps/run_ahead';
 import type { TokenClock } from '../steps/token_clock';
-import type { AnswerBeside, StepsBeside } from '../turns/beside';
+import type { AnswerBeside, Constrained, StepsBeside } from '../turns/beside';
 import { Pause } from '../turns/pause';
 import type { Turn, Turns } from '../turns/turns';
 
@@ -35,6 +44,9 @@ interface Joining {
   /** Of the conversation: all but the last are in the cache. */
   ids: Uint32Array<ArrayBuffer>;
   sampling: SamplingParams;
+  constraint: Constrained | null;
+  /** Where the document of a constraint stands behind the conversation. */
+  place: Place | undefined;
   inFlight: IdsInFlight;
   clock: TokenClock;
   stopped: () => boolean;
@@ -89,8 +101,8 @@ export class BatchTurns implements StepsBeside {
   private mostPositions = Number.POSITIVE_INFINITY;
   /** True where no batch can be made, whoever asks. */
   private isRefused = false;
-  /** True where steps of a batch cannot report log probabilities. */
-  private isMute = false;
+  /** What steps of a batch cannot do on this GPU. */
+  private readonly refused = new Set<'logprobs' | 'constraint'>();
   /** True once a fused step gave up: no step of this batch does anything any more. Those of the next are plain. */
   private isStuck = false;
   private isPlainFromNow = false;
@@ -140,7 +152,8 @@ export class BatchTurns implements StepsBeside {
     const ids = idsSoFar();
     session.cachedIds = Array.from(ids.subarray(0, -1));
     const opened = backend.counters && { ...backend.counters };
-    const seat = await this.join({ ids, sampling: asked.sampling, inFlight, clock, stopped });
+    const place = asked.constraint?.placeAfter(answer.heldIds);
+    const seat = await this.join({ ...asked, ids, place, inFlight, clock, stopped });
     if (opened) turns.count(opened); // of all requests, not of this one
     if (!seat || !branches) return false;
     turns.isUntimed = true;
@@ -171,7 +184,7 @@ export class BatchTurns implements StepsBeside {
     turns.leaveBatch = null;
     this.release(seat.slot);
     await turns.begin();
-    backend.goOn(all);
+    backend.goOn(all, asked.constraint?.placeAfter(answer.heldIds));
     const ms = this.now() - start;
     clock.othersRan(ms);
     turns.awayMs += ms;
@@ -198,10 +211,12 @@ export class BatchTurns implements StepsBeside {
     }
   }
 
-  /** True if all that the answer asks of a step is what a batch does: no constraint. */
-  private isPlain({ asked, turn }: AnswerBeside): boolean {
-    const isPlain = !asked.constraint && (asked.sampling.logprobs === null || !this.isMute);
-    return isPlain && asked.runAhead.asked === 'auto' && turn !== undefined;
+  /** True if a batch does all that the answer asks of a step. */
+  private isPlain({ asked: { constraint, sampling, runAhead }, turn }: AnswerBeside): boolean {
+    if (runAhead.asked !== 'auto' || turn === undefined) return false;
+    if (sampling.logprobs !== null && this.refused.has('logprobs')) return false;
+    if (!constraint) return true;
+    return !this.refused.has('constraint') && automatonBytes(constraint.automaton) <= MOST_AUTOMATON_BYTES;
   }
 
   /** Running requests that could step together in slots of so many positions. */
@@ -219,8 +234,10 @@ export class BatchTurns implements StepsBeside {
   /** True where there is a batch, and others are in it, or a new one would be no better for so many tokens. */
   private staysFor(tokens: number): boolean {
     const { batching, planned } = this;
-    const plan = this.session.branches?.idleSlots ? this.plan(tokens) : null;
-    if (!batching || !planned || !plan) return batching !== null;
+    if (!batching || !planned) return false;
+    if (!this.session.branches?.idleSlots) return true;
+    const plan = this.plan(tokens);
+    if (!plan || batching.isStale) return !batching.isStale;
     return planned.slots >= plan.slots && batching.room >= this.goodRoom(tokens, batching.slots);
   }
 
@@ -242,12 +259,13 @@ export class BatchTurns implements StepsBeside {
     const slots = Array.from({ length: batching.slots }, (_, i) => i);
     const slot = slots.find((free) => !this.taken.has(free)) as number;
     this.taken.add(slot);
-    if (joining.sampling.logprobs !== null && !(await this.makeReports(batching))) {
+    if (!(await this.makeReady(batching, slot, joining))) {
       this.release(slot);
       return null;
     }
     const cached = ids.slice(0, -1);
-    const seat = new Seat(slot, batching.fill(slot, cached, joining.sampling), joining, ids[cached.length]);
+    const kv = batching.fill(slot, cached, joining.sampling, joining.place);
+    const seat = new Seat(slot, kv, joining, ids[cached.length]);
     joining.inFlight.isBeside = true;
     this.seats.add(seat);
     this.changed();
@@ -263,14 +281,18 @@ export class BatchTurns implements StepsBeside {
     this.changed();
   }
 
-  /** Makes steps report log probabilities. False where this GPU refuses it: such requests take turns. */
-  private async makeReports(batching: Batching): Promise<boolean> {
+  /** Makes steps do what a request asks. False where this GPU refuses it: such requests take turns. */
+  private async makeReady(batching: Batching, slot: number, { sampling, constraint }: Joining): Promise<boolean> {
+    let what: 'logprobs' | 'constraint' = 'logprobs';
     try {
-      await withMemory(this.session, () => batching.reportLogprobs());
+      if (sampling.logprobs !== null) await withMemory(this.session, () => batching.reportLogprobs());
+      what = 'constraint';
+      if (constraint) await withMemory(this.session, () => batching.constrain(slot, constraint));
+      return true;
     } catch {
-      this.isMute = true;
+      this.refused.add(what);
+      return false;
     }
-    return !this.isMute;
   }
 
   /** Frees the slot of a request that has left. */
@@ -314,9 +336,9 @@ export class BatchTurns implements StepsBeside {
   private async open(ids: Uint32Array<ArrayBuffer>): Promise<void> {
     const { session } = this;
     const { backend, branches } = session;
+    branches?.endSlots();
     const plan = this.plan(ids.length);
     if (!branches || !backend.batch || !plan) return;
-    branches.endSlots();
     branches.slotBytes = plan.slots * branches.bytesOf(plan.room);
     branches.evictFor(0);
     const least = ids.length + WORTH_TOKENS;

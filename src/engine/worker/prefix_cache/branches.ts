@@ -54,7 +54,7 @@ export class Branches {
   slotBytes = 0;
   /** The slots while nobody is in them. They are given up as branches are. */
   idleSlots: IdleSlots | null = null;
-  private lost: { ids: Uint32Array; why: Loss }[] = [];
+  private lost: { ids: ArrayLike<number>; why: Loss }[] = [];
   /** Leading tokens of the cache that are the template's and the system prompt. Called when they are parked. */
   private systemTokens = () => 0;
   /** Leading tokens of the cache that a later prompt may begin with. */
@@ -104,7 +104,7 @@ export class Branches {
     }
     const overwritten = Math.min(live.keep, live.ids.length);
     if (overwritten - Math.max(plan.park, sharedPrefix(live.ids, wanted)) >= LEAST_TOKENS) {
-      this.remember(Uint32Array.from(live.ids), 'evicted');
+      this.remember(live.ids, 'evicted');
     }
     if (plan.from) {
       const ids = wanted.slice(0, plan.cached);
@@ -193,16 +193,18 @@ export class Branches {
 
   /** Gives up what has been unused the longest until there are so many bytes for others. */
   evictFor(bytes: number): void {
-    const kept = this.parked.map((branch) => ({ usedAt: branch.usedAt, giveUp: () => this.lose(branch, 'evicted') }));
-    const oldest = [...kept, ...(this.idleSlots ? [this.idleSlots] : [])].sort((a, b) => a.usedAt - b.usedAt);
-    for (const { giveUp } of oldest) if (this.keptBytes + bytes > this.free) giveUp();
+    const kept = [...this.parked, this.idleSlots ?? []].flat();
+    for (const each of kept.sort((a, b) => a.usedAt - b.usedAt)) {
+      if (this.keptBytes + bytes <= this.free) return;
+      'kv' in each ? this.lose(each, 'evicted') : each.giveUp();
+    }
   }
 
   /** Gives up slots in which nobody is. Returns false where there are none. */
   endSlots(): boolean {
     const { idleSlots } = this;
     idleSlots?.giveUp();
-    return idleSlots !== null;
+    return !!idleSlots;
   }
 
   /** Adds a branch, of which a prompt finds `least` tokens or more. */
@@ -217,15 +219,14 @@ export class Branches {
 
   /** Gives up all branches, which may be wrong, and slots. */
   clear(session: Cached): void {
-    this.endSlots();
-    this.remember(Uint32Array.from(session.cachedIds), 'cleared');
-    for (const branch of this.parked) this.lose(branch, 'cleared');
+    this.remember(session.cachedIds, 'cleared');
+    this.giveUp('cleared');
   }
 
   /** Gives up all branches and idle slots, because memory is needed. Returns false where there are none. */
-  giveUp(): boolean {
+  giveUp(why: Loss = 'refused'): boolean {
     const { length } = this.parked;
-    for (const branch of this.parked) this.lose(branch, 'refused');
+    for (const branch of this.parked) this.lose(branch, why);
     return this.endSlots() || length > 0;
   }
 
@@ -261,7 +262,7 @@ export class Branches {
     branch.kv.destroy();
   }
 
-  private remember(ids: Uint32Array, why: Loss): void {
+  private remember(ids: ArrayLike<number>, why: Loss): void {
     this.lost = [...this.lost.slice(1 - MOST_LOST), { ids, why }];
   }
 

@@ -5,17 +5,12 @@ import { ConstraintError, InvalidRequestError, VivaceError } from '../../../erro
 import { controlBytes } from '../../../grammar/answer/control_bytes';
 import type { Automaton } from '../../../grammar/automaton';
 import { restrictBytes } from '../../../grammar/restrict';
-import type { Constraint } from '../../backend/backend';
+import type { Constrained } from '../turns/beside';
 import type { AnswerOptions } from './generate_options';
 import { patiently } from './patience';
 import type { Prompt } from './prompt';
 import type { Session } from './session';
 import { readVocabulary, type Vocabulary } from './vocabulary';
-
-export interface Constrained extends Constraint {
-  /** The place after some ids of the answer. @throws InvalidRequestError for an id that is refused */
-  placeAfter(ids: ArrayLike<number>): Place;
-}
 
 type Options = Pick<AnswerOptions, 'minTokens' | 'ignoreEos'>;
 

@@ -44,13 +44,18 @@ export async function takeCache(
 export function leaveCache(session: Session, prompt: Uint32Array, answer: Answer, reasoningTokens: number): void {
   const { branches } = session;
   if (answer.isBroken) {
-    branches?.clear(session);
-    session.cachedIds = [];
-    void session.stored?.distrust();
+    distrustCache(session);
     return;
   }
   session.cachedIds = [...prompt, ...answer.ids.slice(0, -1)];
   if (branches && dropsAnswer(session, answer, reasoningTokens)) branches.keep(prompt.length);
+}
+
+/** Gives up all that the cache and the branches hold, which may be wrong. */
+export function distrustCache(session: Session): void {
+  session.branches?.clear(session);
+  void session.stored?.distrust();
+  session.cachedIds = [];
 }
 
 /** True if no later prompt begins with the answer: the template drops its thinking. */

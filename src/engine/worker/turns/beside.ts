@@ -1,13 +1,21 @@
 // What an answer and a batch know of each other.
 
+import type { Place } from '../../../cpu/grammar';
 import type { GpuCounters } from '../../../gpu/device';
 import type { SamplingParams } from '../../../sampling/sampling';
 import type { ChatRequest } from '../../../text/template/message';
+import type { Constraint } from '../../backend/backend';
 import type { Answer } from '../steps/answer';
 import type { IdsInFlight } from '../steps/ids_in_flight';
 import type { RunAhead } from '../steps/run_ahead';
 import type { TokenClock } from '../steps/token_clock';
 import type { Turn } from './turns';
+
+/** The constraint of an answer. */
+export interface Constrained extends Constraint {
+  /** The place after some ids of the answer. @throws InvalidRequestError for an id that is refused */
+  placeAfter(ids: ArrayLike<number>): Place;
+}
 
 /** An answer among others, for which a batch may step. */
 export interface AnswerBeside {
@@ -16,7 +24,7 @@ export interface AnswerBeside {
     prompt: Uint32Array<ArrayBuffer>;
     chat: ChatRequest | null;
     sampling: SamplingParams;
-    constraint: unknown;
+    constraint: Constrained | null;
     runAhead: RunAhead;
   };
   readonly turn?: Turn;
