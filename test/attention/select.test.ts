@@ -99,15 +99,14 @@ describe('auto', () => {
   });
 
   test('long prompts run in signed bytes where they may, tuned or not, and where the GPU has the memory', () => {
-    const roomy = { ...limits, maxComputeWorkgroupStorageSize: 32768 };
     const at = (kvLen: number, more: Partial<AttentionRequest> = {}) =>
-      selectAttention({ ...prefill, kvLen, limits: roomy, inBytes: true, profile: PROFILE, ...more });
+      selectAttention({ ...prefill, kvLen, inBytes: true, profile: PROFILE, ...more });
     expect([at(LONG_PROMPT - 1).name, at(LONG_PROMPT).name]).toEqual(['flash_prefill', 'flash_prefill_q8']);
     expect(at(LONG_PROMPT).reason).toBe('flash_prefill_q8 for prompts from 512 keys on');
     expect(at(LONG_PROMPT, { inBytes: false }).name).toBe('flash_prefill');
     expect(at(LONG_PROMPT, { nTokens: 1 }).name).toBe('split_kv_decode');
     expect(at(LONG_PROMPT, { forced: 'flash_prefill' }).reason).toBe('asked for by name');
-    const instead = at(LONG_PROMPT, { limits, profile: undefined });
+    const instead = at(LONG_PROMPT, { shape: { ...shape, headDim: 128 }, profile: undefined });
     expect(instead.name).toBe('flash_prefill');
     expect(instead.reason).toMatch(/instead of flash_prefill_q8: it needs \d+ bytes of workgroup memory/);
   });

@@ -6,7 +6,8 @@
 // One workgroup: BLOCK_M rows (x) of one KV head (y), as prompt_blocks.wgsl says. A thread (tx, ty) of 8 * TY holds the
 // four rows ty + TY r, in vec4: of them it has the scores of the keys 8 tx to 8 tx + 7, and the pairs of columns
 // tx + 8 c. While a tile of keys is multiplied, its values are on their way from memory, and the next tile's keys while
-// values are.
+// values are. Both lie in the same workgroup memory in turns: browsers on NVIDIA give all workgroups of a
+// multiprocessor 48 KiB, and two workgroups of at most 24 KiB hide each other's waits.
 // Constants: N_HEADS, GQA_GROUP, HEAD_DIM, Q_SCALE, ZERO_BELOW; BLOCK_M; PAIRS_HELD: pairs of columns whose sums a
 // thread holds at once, all of its pairs or half of them. Libraries: byte_tiles, prompt_blocks.
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, HEAD_DIM / 4)
@@ -23,6 +24,8 @@ const KEYS = 8u;                 // of a thread
 const PAIRS = HEAD_DIM / 2u;
 const HALVES = PAIRS / TX / PAIRS_HELD;
 const TILE_WORDS = TILE * SLABS; // in vec4: 64 keys, or their values
+const OCTETS = TILE / 8u;        // of keys
+const COLUMNS = PAIRS / TX;      // pairs of columns of a thread
 // What a thread brings from memory at once.
 const WORDS_EACH = TILE_WORDS / THREADS;
 const KEY_SCALES_EACH = (TILE * BLOCKS + THREADS - 1u) / THREADS;
@@ -34,14 +37,15 @@ const MAGIC_BITS = 0x4b000000u;
 // A sum of less than 2^22 in magnitude plus SUM_BITS has the bits of the float SUM_ZERO plus that sum.
 const SUM_BITS = 0x4b400000;
 const SUM_ZERO = 12582912.0;
-// Scores of large heads are added up apart: in a chain from SUM_BITS on, 7 % faster for small heads, they cost 13 %.
-const SUMS_APART = HALVES == 2u;
+// Octets of keys whose products with values are written out.
+const OCTETS_EACH = 4u;
 
 var<workgroup> q_tile: array<array<vec4<u32>, TY>, SLABS * 4u>; // 16 columns of rows that lie TY apart
-var<workgroup> k_tile: array<vec4<u32>, TILE_WORDS>;
-var<workgroup> k_d: array<f32, BLOCKS * max(TILE, BLOCK_M)>;    // at first the scales of q
-var<workgroup> v_tile: array<vec4<u32>, TILE_WORDS>;
-var<workgroup> v_d: array<vec4<f32>, PAIRS>;
+// Keys (SLABS, KEYS, TX), then values: the same words, (OCTETS, COLUMNS, TX). The loops that multiply have indices that
+// a compiler sees to be in bounds.
+var<workgroup> tile_words: array<array<array<vec4<u32>, TX>, KEYS>, SLABS>;
+// Scales of values (COLUMNS, TX). The same words are floats of keys (BLOCKS, KEYS, TX), and at first of rows.
+var<workgroup> tile_d: array<array<vec4<f32>, TX>, COLUMNS>;
 var<workgroup> p_tile: array<array<vec2<u32>, TY>, TX * 4u>;    // bytes of the keys of a thread, for each row
 var<workgroup> largest: array<array<vec4<f32>, TY>, TX>;        // scores of the keys of a thread; at the end l
 
@@ -74,6 +78,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   var far: Output;
   for (var tile = first_tile; tile * TILE < block.n_keys; tile++) {
     let start = tile * TILE;
+    workgroupBarrier();
     stage_keys(keys, lid);
     workgroupBarrier();
     let values = load_values(tiles + tile, lid);
@@ -101,7 +106,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
       if (HALVES == 2u) { rescale(&far, alpha); }
     }
     add_values(&near, 0u, tx, ty, factor);
-    if (HALVES == 2u) { add_values(&far, PAIRS_HELD * TX, tx, ty, factor); }
+    if (HALVES == 2u) { add_values(&far, PAIRS_HELD, tx, ty, factor); }
   }
 
   workgroupBarrier();
@@ -132,7 +137,7 @@ fn stage_queries(rows: RowBlock, kv_head: u32, lid: u32) {
       for (var j = 0u; j < 8u; j++) { x[j] = q[at + j]; }
     }
     let bytes = block_bytes(x);
-    k_d[block * BLOCK_M + r] = bytes.d * Q_SCALE;
+    put_scale(block * BLOCK_M + r, bytes.d * Q_SCALE);
     q_tile[block * 8u + r / TY][r % TY] = bytes.low;
     q_tile[block * 8u + 4u + r / TY][r % TY] = bytes.high;
   }
@@ -142,7 +147,7 @@ fn row_scales(ty: u32) -> RowScales {
   var scales: RowScales;
   for (var block = 0u; block < BLOCKS; block++) {
     let at = block * BLOCK_M + ty;
-    scales[block] = vec4(k_d[at], k_d[at + TY], k_d[at + 2u * TY], k_d[at + 3u * TY]);
+    scales[block] = vec4(scale_at(at), scale_at(at + TY), scale_at(at + 2u * TY), scale_at(at + 3u * TY));
   }
   return scales;
 }
@@ -158,10 +163,10 @@ fn load_keys(tile: u32, lid: u32) -> Keys {
 }
 
 fn stage_keys(keys: Keys, lid: u32) {
-  for (var n = 0u; n < WORDS_EACH; n++) { k_tile[lid + n * THREADS] = keys.bytes[n]; }
+  for (var n = 0u; n < WORDS_EACH; n++) { put_word(lid + n * THREADS, keys.bytes[n]); }
   for (var n = 0u; n < KEY_SCALES_EACH; n++) {
     let i = lid + n * THREADS;
-    if (i < TILE * BLOCKS) { k_d[i] = keys.d[n]; }
+    if (i < TILE * BLOCKS) { put_scale(i, keys.d[n]); }
   }
 }
 
@@ -176,19 +181,23 @@ fn load_values(tile: u32, lid: u32) -> Values {
 }
 
 fn stage_values(values: Values, lid: u32) {
-  for (var n = 0u; n < WORDS_EACH; n++) { v_tile[lid + n * THREADS] = values.bytes[n]; }
+  for (var n = 0u; n < WORDS_EACH; n++) { put_word(lid + n * THREADS, values.bytes[n]); }
   for (var n = 0u; n < VALUE_SCALES_EACH; n++) {
     let i = lid + n * THREADS;
-    if (i < PAIRS) { v_d[i] = values.d[n]; }
+    if (i < PAIRS) { tile_d[i / TX][i % TX] = values.d[n]; }
   }
 }
+
+fn put_word(i: u32, word: vec4<u32>) { tile_words[i / TX / KEYS][i / TX % KEYS][i % TX] = word; }
+// A scale of BLOCKS * TILE of keys, or of rows.
+fn put_scale(i: u32, d: f32) { tile_d[i / 4u / TX][i / 4u % TX][i % 4u] = d; }
+fn scale_at(i: u32) -> f32 { return tile_d[i / 4u / TX][i / 4u % TX][i % 4u]; }
 
 fn dot8(a: vec2<u32>, b: vec2<u32>) -> i32 { return dot4I8Packed(a.x, b.x) + dot4I8Packed(a.y, b.y); }
 fn dot16(a: vec4<u32>, b: vec4<u32>) -> i32 { return dot8(a.xy, b.xy) + dot8(a.zw, b.zw); }
 fn plus_dot8(sum: i32, a: vec2<u32>, b: vec2<u32>) -> i32 {
   return sum + dot4I8Packed(a.x, b.x) + dot4I8Packed(a.y, b.y);
 }
-fn plus_dot16(sum: i32, a: vec4<u32>, b: vec4<u32>) -> i32 { return plus_dot8(plus_dot8(sum, a.xy, b.xy), a.zw, b.zw); }
 fn float_of(sums: vec4<i32>) -> vec4<f32> { return bitcast<vec4<f32>>(sums) - SUM_ZERO; }
 
 // q . k of the thread's rows and keys. The scales of the next block of columns move down to the first.
@@ -197,7 +206,7 @@ fn scores(tx: u32, ty: u32, given: RowScales) -> Scores {
   var scales = given;
   for (var block = 0u; block < BLOCKS; block++) {
     var sums: array<vec4<i32>, KEYS>;
-    for (var i = 0u; i < KEYS; i++) { sums[i] = vec4(select(SUM_BITS, 0, SUMS_APART)); }
+    for (var i = 0u; i < KEYS; i++) { sums[i] = vec4(SUM_BITS); }
     for (var half = 0u; half < 2u; half++) {
       let slab = block * 2u + half;
       let q0 = q_tile[slab * 4u][ty];
@@ -205,20 +214,13 @@ fn scores(tx: u32, ty: u32, given: RowScales) -> Scores {
       let q2 = q_tile[slab * 4u + 2u][ty];
       let q3 = q_tile[slab * 4u + 3u][ty];
       for (var i = 0u; i < KEYS; i++) {
-        let k = k_tile[slab * TILE + i * TX + tx];
-        if (SUMS_APART) {
-          sums[i] += vec4(dot16(q0, k), dot16(q1, k), dot16(q2, k), dot16(q3, k));
-        } else {
-          let was = sums[i];
-          sums[i] = vec4(
-            plus_dot16(was.x, q0, k), plus_dot16(was.y, q1, k), plus_dot16(was.z, q2, k), plus_dot16(was.w, q3, k),
-          );
-        }
+        let k = tile_words[slab][i][tx];
+        sums[i] += vec4(dot16(q0, k), dot16(q1, k), dot16(q2, k), dot16(q3, k));
       }
     }
     for (var i = 0u; i < KEYS; i++) {
-      let dots = select(float_of(sums[i]), vec4<f32>(sums[i]), SUMS_APART);
-      s[i] += dots * (scales[0] * k_d[block * TILE + i * TX + tx]);
+      let d = tile_d[block * (KEYS / 4u) + i / 4u][i % 4u * (TX / 4u) + tx / 4u][tx % 4u];
+      s[i] += float_of(sums[i]) * (scales[0] * d);
     }
     for (var i = 1u; i < BLOCKS; i++) { scales[i - 1u] = scales[i]; }
   }
@@ -260,29 +262,33 @@ fn rescale(o: ptr<function, Output>, alpha: vec4<f32>) {
 fn add_values(o: ptr<function, Output>, first: u32, tx: u32, ty: u32, factor: vec4<f32>) {
   var sums: Sums;
   for (var n = 0u; n < PAIRS_HELD; n++) {
-    let start = bitcast<vec2<i32>>(v_d[first + n * TX + tx].zw);
+    let start = bitcast<vec2<i32>>(tile_d[first + n][tx].zw);
     sums[2u * n] = vec4(SUM_BITS + start.x);
     sums[2u * n + 1u] = vec4(SUM_BITS + start.y);
   }
-  for (var octet = 0u; octet < TILE / 8u; octet++) {
-    let p0 = p_tile[octet * 4u][ty];
-    let p1 = p_tile[octet * 4u + 1u][ty];
-    let p2 = p_tile[octet * 4u + 2u][ty];
-    let p3 = p_tile[octet * 4u + 3u][ty];
-    for (var n = 0u; n < PAIRS_HELD; n++) {
-      let v = v_tile[octet * PAIRS + first + n * TX + tx];
-      let a = sums[2u * n];
-      let b = sums[2u * n + 1u];
-      sums[2u * n] = vec4(
-        plus_dot8(a.x, p0, v.xy), plus_dot8(a.y, p1, v.xy), plus_dot8(a.z, p2, v.xy), plus_dot8(a.w, p3, v.xy),
-      );
-      sums[2u * n + 1u] = vec4(
-        plus_dot8(b.x, p0, v.zw), plus_dot8(b.y, p1, v.zw), plus_dot8(b.z, p2, v.zw), plus_dot8(b.w, p3, v.zw),
-      );
+  for (var some = 0u; some < OCTETS / OCTETS_EACH; some++) {
+    for (var i = 0u; i < OCTETS_EACH; i++) {
+      let octet = some * OCTETS_EACH + i;
+      let p0 = p_tile[octet * 4u][ty];
+      let p1 = p_tile[octet * 4u + 1u][ty];
+      let p2 = p_tile[octet * 4u + 2u][ty];
+      let p3 = p_tile[octet * 4u + 3u][ty];
+      for (var n = 0u; n < PAIRS_HELD; n++) {
+        let row = octet * COLUMNS + (first + n) % COLUMNS;
+        let v = tile_words[row / KEYS][row % KEYS][tx];
+        let a = sums[2u * n];
+        let b = sums[2u * n + 1u];
+        sums[2u * n] = vec4(
+          plus_dot8(a.x, p0, v.xy), plus_dot8(a.y, p1, v.xy), plus_dot8(a.z, p2, v.xy), plus_dot8(a.w, p3, v.xy),
+        );
+        sums[2u * n + 1u] = vec4(
+          plus_dot8(b.x, p0, v.zw), plus_dot8(b.y, p1, v.zw), plus_dot8(b.z, p2, v.zw), plus_dot8(b.w, p3, v.zw),
+        );
+      }
     }
   }
   for (var n = 0u; n < PAIRS_HELD; n++) {
-    let d = v_d[first + n * TX + tx].xy;
+    let d = tile_d[first + n][tx].xy;
     (*o)[2u * n] += float_of(sums[2u * n]) * (factor * d.x);
     (*o)[2u * n + 1u] += float_of(sums[2u * n + 1u]) * (factor * d.y);
   }

@@ -21,8 +21,8 @@ const BLOCK = 32;
 const MOST_COLUMNS = 128;
 
 /**
- * It has no parameters. Workgroup memory has the bytes of 64 rows, 64 keys and 64 values with their scales, and p with
- * the largest scores. Heads of 128 columns take all of 32 KiB.
+ * It has no parameters. Workgroup memory has the bytes of 64 rows, those of 64 keys or their values with scales, and p
+ * with the largest scores: less than 16 KiB for heads of 64 columns, and 24 KiB for those of 128.
  */
 export function planFlashPrefillQ8(
   shape: AttentionShape,
@@ -34,7 +34,7 @@ export function planFlashPrefillQ8(
   const isServed = headDim % BLOCK === 0 && headDim <= MOST_COLUMNS;
   check(NAME, isServed, why`head_dim ${headDim} is no multiple of ${BLOCK} up to ${MOST_COLUMNS}`);
   const parameters = mergeParameters(NAME, {}, given);
-  checkLimits(NAME, limits, THREADS, 208 * headDim + 6144);
+  checkLimits(NAME, limits, THREADS, 136 * headDim + 6144);
   const bytes = tileBytes(shape);
   checkScratch(NAME, limits, bytes);
   return { parameters, derived: {}, scratchBytes: 2.25 * bytes };

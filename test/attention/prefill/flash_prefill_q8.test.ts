@@ -168,12 +168,13 @@ describe('the plan', () => {
   };
   const of = (headDim: number) => ({ ...SMALL, headDim, ...plainScores(headDim) });
 
-  test.each([32, 64, 96, 128])('heads of %i fit 32 KiB and 128 invocations', (headDim) => {
-    const least = { ...limits, maxComputeInvocationsPerWorkgroup: 128 };
+  test.each([32, 64, 96, 128])('heads of %i fit 128 invocations, and 24 KiB, or 16 up to 64 columns', (headDim) => {
+    const maxComputeWorkgroupStorageSize = headDim > 64 ? 24576 : 16384;
+    const least = { ...limits, maxComputeInvocationsPerWorkgroup: 128, maxComputeWorkgroupStorageSize };
     expect(planFlashPrefillQ8(of(headDim), least).parameters).toEqual({});
-    const tight = { ...least, maxComputeWorkgroupStorageSize: 208 * headDim + 6143 };
+    const tight = { ...least, maxComputeWorkgroupStorageSize: 136 * headDim + 6143 };
     expect(() => planFlashPrefillQ8(of(headDim), tight)).toThrow(
-      `needs ${208 * headDim + 6144} bytes of workgroup memory`,
+      `needs ${136 * headDim + 6144} bytes of workgroup memory`,
     );
   });
 
