@@ -101,8 +101,6 @@ export interface BatchAsked {
 
 /** Steps of several requests in one pass over the weights, each with keys and values of its own. */
 export interface Batching {
-  /** True once the model runs other products than these steps do. */
-  readonly isStale: boolean;
   /** Requests at a time. */
   readonly slots: number;
   /** Most positions of a request. */

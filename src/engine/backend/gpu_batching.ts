@@ -73,9 +73,6 @@ export async function createBatching(
     throw error;
   }
   return {
-    get isStale() {
-      return llama.batchSources.tuned !== sources.tuned;
-    },
     slots,
     room: batch.room,
     cost: findings.get(llama)?.cost as Findings['cost'],

@@ -366,7 +366,7 @@ export class Supervisor implements EngineHost {
     const to = Math.floor(from / 2);
     const needed = Math.max(0, ...[...this.running].map(({ length }) => length)) + LEAST_ROOM;
     if (to < needed) {
-      const why = `Half of the context of ${from} tokens would be less than the ${needed} that are needed.`;
+      const why = `Half of the context of ${from} tokens is less than the ${needed} needed.`;
       throw new VivaceError(cause.code, `${cause.message} ${why} Close other pages, or choose a smaller model.`);
     }
     this.contextLength = to;

@@ -88,8 +88,6 @@ class Seat {
 
 export class BatchTurns implements StepsBeside {
   private batching: Batching | null = null;
-  /** What was asked of it. */
-  private planned: BatchShape | null = null;
   /** Requests that step, and slots that are taken, also by one that joins or has left. */
   private readonly seats = new Set<Seat>();
   private readonly taken = new Set<number>();
@@ -124,9 +122,9 @@ export class BatchTurns implements StepsBeside {
     const tokens = position + 1;
     this.lengths.set(turns, tokens);
     if (this.isRefused || this.isStuck || most - queued < WORTH_TOKENS) return false;
-    if (!this.isPlain(turns) || !isCaughtUp(answer)) return false;
-    const shape = this.staysFor(tokens) ? this.batching : this.plan(tokens);
-    return shape !== null && this.hasSeat(shape, tokens) && this.isWorth(shape) && this.isPrepared(shape);
+    if (!this.isPlain(turns) || !isCaughtUp(answer) || !this.hasSeat(tokens)) return false;
+    const shape = this.batching ?? this.plan(tokens);
+    return shape !== null && this.isWorth(shape) && this.isPrepared(shape);
   }
 
   /** True once the steps of such a batch are compiled; until then requests take turns. */
@@ -226,36 +224,18 @@ export class BatchTurns implements StepsBeside {
     return running.filter((turns) => this.isPlain(turns) && lengthOf(turns) + WORTH_TOKENS <= room).length;
   }
 
-  /** True where a batch has a slot left, with room for a conversation of so many tokens. */
-  private hasSeat({ slots, room }: BatchShape, tokens: number): boolean {
-    return this.taken.size < slots && tokens + WORTH_TOKENS <= room;
-  }
-
-  /** True where there is a batch, and others are in it, or a new one would be no better for so many tokens. */
-  private staysFor(tokens: number): boolean {
-    const { batching, planned } = this;
-    if (!batching || !planned) return false;
-    if (!this.session.branches?.idleSlots) return true;
-    const plan = this.plan(tokens);
-    if (!plan || batching.isStale) return !batching.isStale;
-    return planned.slots >= plan.slots && batching.room >= this.goodRoom(tokens, batching.slots);
-  }
-
-  /** The least room of a slot that is good for a conversation of so many tokens. */
-  private goodRoom(tokens: number, slots: number): number {
-    return Math.min(this.session.backend.contextLength, tokens + (slots > 2 ? GOOD_ROOM : WORTH_TOKENS));
+  /** True where a batch, if there is one, has a slot left, with room for a conversation of so many tokens. */
+  private hasSeat(tokens: number): boolean {
+    const { batching, taken } = this;
+    return !batching || (taken.size < batching.slots && tokens + WORTH_TOKENS <= batching.room);
   }
 
   /** A seat for the request that has the turn, or null where it has to take turns as ever. */
   private async join(joining: Joining): Promise<Seat | null> {
     const { ids } = joining;
-    if (this.staysFor(ids.length)) this.use();
-    else await this.open(ids);
+    if (!this.batching) await this.open(ids);
     const { batching } = this;
-    if (!batching || !this.hasSeat(batching, ids.length)) {
-      this.closeUnused();
-      return null;
-    }
+    if (!batching || !this.hasSeat(ids.length)) return null;
     const slots = Array.from({ length: batching.slots }, (_, i) => i);
     const slot = slots.find((free) => !this.taken.has(free)) as number;
     this.taken.add(slot);
@@ -327,7 +307,7 @@ export class BatchTurns implements StepsBeside {
       const fits = mostThatFit(bound, (each) => slots * branches.bytesOf(each) <= SLOTS_SHARE * branches.free);
       // Sizes that come again find their shaders compiled.
       const room = fits < most && fits > ROOM_STEP ? fits - (fits % ROOM_STEP) : fits;
-      if (room >= this.goodRoom(tokens, slots)) return { slots, room };
+      if (room >= Math.min(most, tokens + (slots > 2 ? GOOD_ROOM : WORTH_TOKENS))) return { slots, room };
     }
     return null;
   }
@@ -336,7 +316,6 @@ export class BatchTurns implements StepsBeside {
   private async open(ids: Uint32Array<ArrayBuffer>): Promise<void> {
     const { session } = this;
     const { backend, branches } = session;
-    branches?.endSlots();
     const plan = this.plan(ids.length);
     if (!branches || !backend.batch || !plan) return;
     branches.slotBytes = plan.slots * branches.bytesOf(plan.room);
@@ -346,7 +325,6 @@ export class BatchTurns implements StepsBeside {
     try {
       const make = async () => (await backend.batch?.(asked)) ?? null;
       this.batching = await withMemory(session, make);
-      this.planned = plan;
       const { slots, room, cost } = this.batching ?? { slots: 2, room: least - 1, cost: this.cost };
       if (room < plan.room) this.mostPositions = slots * room;
       this.cost = cost;
@@ -365,7 +343,7 @@ export class BatchTurns implements StepsBeside {
     try {
       while (turn && this.seats.size > 0) await this.go(turn);
     } catch {
-      this.isStuck = true; // each request reads the failure with its ids
+      // Each request reads the failure with its ids.
     } finally {
       await Promise.allSettled(this.flights.splice(0).map(({ arrivals }) => arrivals));
       for (const seat of this.seats) this.dismiss(seat);
@@ -484,32 +462,14 @@ export class BatchTurns implements StepsBeside {
     }
   }
 
-  /** Keeps a batch that everybody has left for those to come, unless its steps do nothing any more. */
   private closeUnused(): void {
-    const { branches } = this.session;
-    if (!this.batching || !branches || this.isRunning || this.taken.size > 0 || branches.idleSlots) return;
-    if (this.isStuck) this.close();
-    else {
-      branches.idleSlots = { bytes: branches.slotBytes, usedAt: ++branches.uses, giveUp: () => this.close() };
-      branches.slotBytes = 0;
-    }
-  }
-
-  /** Ends the rest of a batch, if it does. */
-  private use(): void {
-    const { branches } = this.session;
-    if (!branches?.idleSlots) return;
-    branches.slotBytes = branches.idleSlots.bytes;
-    branches.idleSlots = null;
-  }
-
-  private close(): void {
+    if (this.isRunning || this.taken.size > 0) return;
     this.batching?.destroy();
     this.batching = null;
     this.isStuck = false;
     this.members = [];
     const { branches } = this.session;
-    if (branches) Object.assign(branches, { slotBytes: 0, idleSlots: null });
+    if (branches) branches.slotBytes = 0;
   }
 }
 

@@ -22,15 +22,6 @@ export interface Aside {
   room: number;
 }
 
-/** The slots of a batch that waits for requests. */
-interface IdleSlots {
-  bytes: number;
-  /** As in Branch. */
-  usedAt: number;
-  /** Frees them. They are those of no branches then. */
-  giveUp: () => void;
-}
-
 /** Most room for tokens that come later, so that a copy lasts for many turns, and its share of what is free. */
 const MORE_ROOM = 256;
 const MORE_SHARE = 1 / 4;
@@ -50,17 +41,14 @@ export class Branches {
   private parked: ParkedBranch[] = [];
   /** The branches of running requests. They are never given up, and count in the budget. */
   private readonly asides = new Set<Aside>();
-  /** Bytes of the slots of a batch in which requests are. They count in the budget, too. */
+  /** Bytes of the slots of a batch. They count in the budget, too. */
   slotBytes = 0;
-  /** The slots while nobody is in them. They are given up as branches are. */
-  idleSlots: IdleSlots | null = null;
   private lost: { ids: ArrayLike<number>; why: Loss }[] = [];
   /** Leading tokens of the cache that are the template's and the system prompt. Called when they are parked. */
   private systemTokens = () => 0;
   /** Leading tokens of the cache that a later prompt may begin with. */
   private most = Number.POSITIVE_INFINITY;
-  /** Counts up with each use. */
-  uses = 0;
+  private uses = 0;
 
   constructor(
     private readonly parking: Parking,
@@ -69,14 +57,13 @@ export class Branches {
 
   /** Conversations beside the cache, and their bytes. */
   get held(): { branches: number; bytes: number } {
-    return { branches: this.parked.length + this.asides.size, bytes: this.keptBytes + this.asideBytes };
+    return { branches: this.parked.length + this.asides.size, bytes: this.parkedBytes + this.asideBytes };
   }
 
   readonly bytesOf = (tokens: number) => this.parking.bytesOf(tokens);
 
-  /** Of what is kept for later requests. */
-  private get keptBytes(): number {
-    return this.parked.reduce((sum, { ids }) => sum + this.bytesOf(ids.length), this.idleSlots?.bytes ?? 0);
+  private get parkedBytes(): number {
+    return this.parked.reduce((sum, { ids }) => sum + this.bytesOf(ids.length), 0);
   }
 
   private get asideBytes(): number {
@@ -113,7 +100,6 @@ export class Branches {
       plan.from.usedAt = ++this.uses;
     }
     for (const branch of plan.release) if (isParked || branch.ids.length <= plan.cached) this.remove(branch);
-    this.evictFor(0); // the plan knows no slots
     this.systemTokens = systemTokens;
     this.most = Number.POSITIVE_INFINITY;
     return { cached: plan.cached, report: this.report(plan.cached, plan.from !== null, wanted) };
@@ -191,20 +177,10 @@ export class Branches {
     return this.budgetBytes - this.asideBytes;
   }
 
-  /** Gives up what has been unused the longest until there are so many bytes for others. */
+  /** Gives up the oldest branches until there are so many bytes for others. */
   evictFor(bytes: number): void {
-    const kept = [...this.parked, this.idleSlots ?? []].flat();
-    for (const each of kept.sort((a, b) => a.usedAt - b.usedAt)) {
-      if (this.keptBytes + bytes <= this.free) return;
-      'kv' in each ? this.lose(each, 'evicted') : each.giveUp();
-    }
-  }
-
-  /** Gives up slots in which nobody is. Returns false where there are none. */
-  endSlots(): boolean {
-    const { idleSlots } = this;
-    idleSlots?.giveUp();
-    return !!idleSlots;
+    const oldest = [...this.parked].sort((a, b) => a.usedAt - b.usedAt);
+    for (const branch of oldest) if (this.parkedBytes + bytes > this.free) this.lose(branch, 'evicted');
   }
 
   /** Adds a branch, of which a prompt finds `least` tokens or more. */
@@ -217,23 +193,23 @@ export class Branches {
     if (this.asides.delete(aside)) aside.kv.destroy();
   }
 
-  /** Gives up all branches, which may be wrong, and slots. */
+  /** Gives up all branches, which may be wrong. */
   clear(session: Cached): void {
     this.remember(session.cachedIds, 'cleared');
     this.giveUp('cleared');
   }
 
-  /** Gives up all branches and idle slots, because memory is needed. Returns false where there are none. */
+  /** Gives up all branches, because memory is needed. Returns false where there are none. */
   giveUp(why: Loss = 'refused'): boolean {
     const { length } = this.parked;
     for (const branch of this.parked) this.lose(branch, why);
-    return this.endSlots() || length > 0;
+    return length > 0;
   }
 
   /** Returns false where memory is refused: no other branch is given up for one that there is no memory for. */
   private async park(liveIds: readonly number[], tokens: number): Promise<boolean> {
     const ids = Uint32Array.from(liveIds.slice(0, tokens));
-    const kv = (await this.parking.park(tokens)) ?? (this.endSlots() ? await this.parking.park(tokens) : null);
+    const kv = await this.parking.park(tokens);
     if (!kv) {
       this.remember(ids, 'refused');
       return false;

@@ -94,55 +94,6 @@ test('a budget of 0 keeps nothing, and says so', async () => {
   expect(await engine.ask([...A, ...ANSWER, 1], [])).toEqual({ cached: 80, report: 'live' });
 });
 
-describe('slots that nobody is in', () => {
-  /** Returns how often they were given up. */
-  function rest(engine: Textbook, tokens: number, onEnd = () => {}): () => number {
-    const { branches } = engine;
-    let ends = 0;
-    const giveUp = () => {
-      ends++;
-      branches.idleSlots = null;
-      onEnd();
-    };
-    branches.idleSlots = { bytes: tokens * BYTES, usedAt: ++branches.uses, giveUp };
-    return () => ends;
-  }
-
-  test('go after branches of before, and before those of since', async () => {
-    const engine = new Textbook(200);
-    const { branches } = engine;
-    await engine.ask(A, ANSWER);
-    await engine.ask(B, ANSWER); // parks A: 80 tokens
-    const ends = rest(engine, 100);
-    expect(branches.held).toEqual({ branches: 1, bytes: 180 * BYTES });
-    await engine.ask(numbers(3000, 60), []); // parks B: 70
-    expect([ends(), branches.held]).toEqual([0, { branches: 1, bytes: 170 * BYTES }]);
-    await engine.ask(numbers(4000, 20), []); // parks 60 more
-    expect([ends(), branches.held]).toEqual([1, { branches: 2, bytes: 130 * BYTES }]);
-    rest(engine, 60);
-    branches.evictFor(100 * BYTES);
-    expect(branches.held).toEqual({ branches: 0, bytes: 60 * BYTES });
-  });
-
-  test('end where a branch has no other room, or memory is refused', async () => {
-    const engine = new Textbook(100);
-    const { branches } = engine;
-    const noRoom = rest(engine, 60);
-    await engine.ask(A, ANSWER);
-    await engine.ask(B, ANSWER);
-    expect([noRoom(), branches.held]).toEqual([1, { branches: 1, bytes: 80 * BYTES }]);
-    branches.giveUp();
-    rest(engine, 60);
-    expect([branches.giveUp(), branches.giveUp()]).toEqual([true, false]);
-    const refused = rest(engine, 10, () => {
-      engine.refuses = false;
-    });
-    engine.refuses = true;
-    await engine.ask(A, ANSWER);
-    expect([refused(), branches.held]).toEqual([1, { branches: 1, bytes: 70 * BYTES }]);
-  });
-});
-
 test('refused memory costs the branch that was to be parked, and no other', async () => {
   const engine = new Textbook(1000);
   await engine.ask(A, ANSWER);
