@@ -61,8 +61,8 @@ export const BUDGETS = [
     budgetKb: 110,
     ceilingKb: 152.8,
   },
-  // 0.2 KB of them: the cost of a context with windows, in the settings; 0.5: waits that end, words for any model; 0.1: a
-  // panel that comes in the middle of an answer waits for the next one.
+  // 0.2 KB of them: the cost of a context with windows, in the settings; 0.5: waits that end, words for any model;
+  // 0.1: a panel that comes in the middle of an answer waits for the next one.
   { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 71.2 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 82.2 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_shared.js'], budgetKb: 8, ceilingKb: 8.7 },
