@@ -177,8 +177,8 @@ export interface RunMetrics {
   decodeTokensPerSecond: number | null;
   tbtMs: TbtSummary;
   /**
-   * The GPU's own time of each decode step, numbered as in `tbtMs`. Absent until the event `gpuTimes` brings it. Null
-   * without a GPU clock, or where the request stepped together with others.
+   * The GPU's own time of each decode step, numbered as in `tbtMs`: the whole step, also where it ran for several
+   * requests. Absent until the event `gpuTimes` brings it. Null without a GPU clock.
    */
   gpuMs?: TbtSummary | null;
   perToken: PerToken | null;
@@ -186,6 +186,8 @@ export interface RunMetrics {
   peakGpuBytes: number | null;
   /** The time in which other requests ran, of this one's own. Absent where none did. */
   othersMs?: number;
+  /** The most requests that one decode step ran for. Absent where each step was of this request alone. */
+  batchSize?: number;
   /** The network's share of an answer from a server. The times above are then those of arrival here. */
   network?: NetworkMetrics;
 }
@@ -304,8 +306,7 @@ export type EngineEvent =
       metrics: RunMetrics;
     }
   /**
-   * The GPU's own times of the steps, which also stand in the metrics from now on. Null without a GPU clock, or where
-   * the request stepped together with others.
+   * The GPU's own times of the steps, which also stand in the metrics from now on. Null without a GPU clock.
    */
   | { type: 'gpuTimes'; gpuMs: TbtSummary | null };
 

@@ -99,6 +99,14 @@ export interface BatchAsked {
   plain: boolean;
 }
 
+/** What steps of a batch bring. */
+export interface BatchArrivals {
+  /** To each slot. */
+  slots: readonly Exclude<Arrival, number>[];
+  /** The GPU's own milliseconds of each step. Null where they were not asked for, and without a clock. */
+  stepMs: number | null;
+}
+
 /** Steps of several requests in one pass over the weights, each with keys and values of its own. */
 export interface Batching {
   /** Requests at a time. */
@@ -112,6 +120,11 @@ export interface Batching {
    * @throws GpuMemoryError, GpuProgramError, MissingPartError
    */
   reportLogprobs(): Promise<void>;
+  /**
+   * Makes ready for steps that are timed, if the GPU has a clock. Steps may be in flight.
+   * @throws GpuMemoryError
+   */
+  openClock(): Promise<void>;
   /**
    * Makes ready for a request in a slot, which the backend has begun with this constraint. Steps of others may be in
    * flight.
@@ -127,10 +140,11 @@ export interface Batching {
   /** Makes the next steps those of these requests, and no others. */
   setMembers(members: readonly BatchMember[]): void;
   /**
-   * Queues up to MOST_TOGETHER steps in one submit. Resolves with what they brought to each slot: GAVE_UP for a step
-   * that gave up, and for all behind it.
+   * Queues up to MOST_TOGETHER steps in one submit. Resolves with what they brought: GAVE_UP for a step that gave up,
+   * and for all behind it.
+   * @param timed asks for their times, for which `openClock` comes first
    */
-  steps(count: number): Promise<readonly Exclude<Arrival, number>[]>;
+  steps(count: number, timed: boolean): Promise<BatchArrivals>;
   destroy(): void;
 }
 

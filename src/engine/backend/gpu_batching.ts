@@ -9,6 +9,7 @@ import { timeBatch } from '../../model/batch/batch_time';
 import type { Llama } from '../../model/llama';
 import type { FusedLaunch } from '../../model/step/decode_step';
 import type { BatchAsked, Batching } from './backend';
+import type { Stamps } from './batch_clock';
 import { BatchReadbacks } from './batch_readbacks';
 
 /** The findings of the first batch of a model: which steps are right here, and what they cost. */
@@ -80,6 +81,7 @@ export async function createBatching(
       await batch.reportLogprobs();
       await readbacks.openReports();
     },
+    openClock: () => readbacks.openClock(),
     async constrain(slot, { automaton }) {
       const { tables } = llama.batchSources;
       if (tables) await batch.constrain(slot, automaton, tables); // `begin` has made them
@@ -89,11 +91,12 @@ export async function createBatching(
       return batch.fill(slot, ids, sampling, branches, place);
     },
     setMembers: (members) => batch.setRows(members),
-    async steps(count) {
+    async steps(count, timed) {
       if (gpu.failure) throw gpu.failure;
       const steps = Array.from({ length: count }, () => batch.next());
-      const encoder = recordSteps(gpu, steps);
-      const read = readbacks.copy(encoder, steps);
+      const stamps = timed ? readbacks.stamps() : null;
+      const encoder = recordSteps(gpu, steps, stamps);
+      const read = readbacks.copy(encoder, steps, stamps);
       gpu.submit(encoder.finish());
       return read();
     },
@@ -105,7 +108,7 @@ export async function createBatching(
 }
 
 /** Records steps into one pass, or submits all but the last, where each needs a submit of its own. */
-function recordSteps(gpu: Gpu, steps: readonly { pass: ListAtStep }[]): GPUCommandEncoder {
+function recordSteps(gpu: Gpu, steps: readonly { pass: ListAtStep }[], stamps: Stamps | null): GPUCommandEncoder {
   const passes = steps.map(({ pass }) => pass);
   const each = gpu.can.immediates ? [passes] : passes.map((pass) => [pass]);
   let encoder = gpu.device.createCommandEncoder();
@@ -114,7 +117,8 @@ function recordSteps(gpu: Gpu, steps: readonly { pass: ListAtStep }[]): GPUComma
       gpu.submit(encoder.finish());
       encoder = gpu.device.createCommandEncoder();
     }
-    recordPass(gpu, encoder, together);
+    const writes = { ...(i === 0 && stamps?.begin), ...(i === each.length - 1 && stamps?.end) };
+    recordPass(gpu, encoder, together, stamps ? (writes as GPUComputePassTimestampWrites) : undefined);
   }
   return encoder;
 }

@@ -2,38 +2,29 @@
 // Its keys and values are the very ones of before, so that its text is the same as alone.
 
 import type { GpuCounters } from '../../gpu/device';
-import type { SamplingParams } from '../../sampling/sampling';
 import type { Aside } from './prefix_cache/branches';
-import { type Prompt, systemTokens } from './request/prompt';
+import { systemTokens } from './request/prompt';
 import { withMemory } from './request/reuse';
 import type { Session } from './request/session';
 import type { Answer } from './steps/answer';
-import type { RunAhead } from './steps/run_ahead';
 import type { TokenClock } from './steps/token_clock';
-import type { AnswerBeside, Constrained, StepsBeside } from './turns/beside';
+import type { AnswerBeside, StepsBeside } from './turns/beside';
 import type { Turn } from './turns/turns';
-
-interface Asked extends Pick<Prompt, 'chat'> {
-  prompt: Uint32Array<ArrayBuffer>;
-  sampling: SamplingParams;
-  constraint: Constrained | null;
-  /** Whether the GPU's own times of its steps are asked for. */
-  timed: boolean;
-  runAhead: RunAhead;
-}
 
 export class AnswerTurns implements AnswerBeside {
   /** Milliseconds in which other requests ran. */
   awayMs = 0;
-  /** True once a batch has stepped for it: there is no clock for one request of many. */
-  isUntimed = false;
+  isBeside = false;
+  batchSize = 1;
   /** Leaves a batch that has the keys and values of the answer. Null where the cache has them. */
   leaveBatch: ((answer: Answer, reasoningTokens: number) => Promise<void>) | null = null;
   /** The copy of what the answer has left to later prompts behind its end in a batch. */
   left: Promise<void> | null = null;
   private aside: Aside | null = null;
-  /** The GPU's times of the steps of earlier turns. */
-  private readonly earlierTimes: number[] = [];
+  /** The GPU's times of steps, from the first on, up to one that no clock has timed. */
+  private readonly times: number[] = [];
+  /** Steps that brought a token before the newest turn. */
+  private earlierSteps = 0;
   /** The calls of other requests since the answer began. */
   private readonly others: Partial<Record<keyof GpuCounters, number>> = {};
 
@@ -41,7 +32,7 @@ export class AnswerTurns implements AnswerBeside {
   constructor(
     readonly session: Session,
     readonly clock: TokenClock,
-    readonly asked: Asked,
+    readonly asked: AnswerBeside['asked'],
     readonly turn?: Turn,
   ) {}
 
@@ -91,7 +82,7 @@ export class AnswerTurns implements AnswerBeside {
   async giveWay(ids: Uint32Array<ArrayBuffer>): Promise<boolean> {
     const { session, turn } = this;
     const { branches, backend } = session;
-    const { prompt, chat, timed } = this.asked;
+    const { prompt, chat } = this.asked;
     session.cachedIds = Array.from(ids);
     const aside = (await branches?.setAside(session, this.aside)) ?? null;
     this.aside = aside ?? this.aside;
@@ -99,7 +90,7 @@ export class AnswerTurns implements AnswerBeside {
       turn?.stay();
       return false;
     }
-    if (timed) this.earlierTimes.push(...((await backend.stepTimes()) ?? []));
+    await this.keepTimes();
     const before = backend.counters && { ...backend.counters };
     const start = performance.now();
     const wasAway = await turn.giveWay();
@@ -114,11 +105,19 @@ export class AnswerTurns implements AnswerBeside {
     return true;
   }
 
-  /** The GPU's times of all steps. Null without a GPU clock, or after steps of a batch. */
+  async keepTimes(): Promise<void> {
+    if (this.asked.timed) this.addTimes((await this.session.backend.stepTimes()) ?? []);
+  }
+
+  addTimes(times: readonly number[]): void {
+    if (this.times.length === this.earlierSteps) for (const ms of times) this.times.push(ms);
+    this.earlierSteps = this.clock.gaps.length;
+  }
+
+  /** The GPU's times of the steps. Null without a GPU clock. */
   async stepTimes(): Promise<number[] | null> {
-    if (this.isUntimed) return null;
-    const newest = await this.session.backend.stepTimes();
-    return newest && [...this.earlierTimes, ...newest];
+    if (!this.isBeside) await this.keepTimes();
+    return this.times.length > 0 ? this.times : null;
   }
 
   /** Drops what was set aside. */

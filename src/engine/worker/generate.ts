@@ -124,8 +124,8 @@ export async function generate(
 function countsOf(inFlight: IdsInFlight, catchUp: CatchUp, turns: AnswerTurns, { depth }: RunAhead): RunCounts {
   const steps = inFlight.queued - 1 + inFlight.discarded;
   const { counters: before, prefilled } = catchUp;
-  const { counters: after, awayMs: othersMs } = turns;
-  return { prefilled, steps, before, after, othersMs, depth };
+  const { counters: after, awayMs: othersMs, batchSize } = turns;
+  return { prefilled, steps, before, after, othersMs, batchSize, depth };
 }
 
 /** The error, with the place of a NaN where it is one. */

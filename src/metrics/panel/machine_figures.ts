@@ -20,7 +20,7 @@ import {
 import { countNote, percentiles } from './percentiles';
 
 export function gpuSteps(run: RunData): FigureGroup | null {
-  const gpu = run.metrics?.gpuMs;
+  const { gpuMs: gpu, batchSize } = run.metrics ?? {};
   if (!gpu) return null;
   const text = panelWords().figures;
   return {
@@ -30,7 +30,7 @@ export function gpuSteps(run: RunData): FigureGroup | null {
       ...figure,
       label: text.stepOf(figure.label),
     })),
-    note: `${countNote(gpu, 'steps')} ${text.gpuNote}`.trim(),
+    note: `${countNote(gpu, 'steps')} ${text.gpuNote} ${batchSize ? text.batchNote(batchSize) : ''}`.trim(),
   };
 }
 
@@ -64,10 +64,13 @@ export function perToken(run: RunData, info: EngineInfo | null, roofline: Roofli
 interface ReadSpeed {
   /** Bytes that a step has to read at the mean context of the run. */
   bytes: number;
-  /** Bytes over the time of a step, in GB/s (1e9 bytes), or null without a time. */
+  /** Bytes over the time of a step, in GB/s (1e9 bytes), or null without a time of steps for this answer alone. */
   gbps: number | null;
-  /** Source of the time: the GPU's own time of a step (p50), or without one the mean gap between tokens. */
-  clock: 'gpu' | 'gaps';
+  /**
+   * Source of the time: the GPU's own time of a step (p50), or without one the mean gap between tokens. `shared`: none,
+   * because steps ran for other answers, too.
+   */
+  clock: 'gpu' | 'gaps' | 'shared';
 }
 
 /**
@@ -86,6 +89,7 @@ function readSpeed(
   const inWindows = kvInWindows.map(({ positions, perPosition }) => perPosition * meanRead(range, positions));
   const bytes = inWindows.reduce((sum, read) => sum + read, weights + kvPerPosition * meanRead(range));
   const gpuMs = run.metrics?.gpuMs?.p50;
+  if (run.metrics?.batchSize) return { bytes, gbps: null, clock: 'shared' };
   const ms = gpuMs || run.tbt.mean; // a clock that rounds may have measured 0
   return { bytes, gbps: ms ? bytes / ms / 1e6 : null, clock: gpuMs ? 'gpu' : 'gaps' };
 }

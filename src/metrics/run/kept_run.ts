@@ -78,9 +78,8 @@ function doneOf(document: ReadRun): DoneEvent | null {
 }
 
 function metricsOf(document: ReadRun): RunMetrics | null {
-  const { attention, step, ttftMs, tokenizeMs, prefillMs, tbtMs, gpuMs, perToken, peakGpuBytes, cache, network } =
-    document;
-  const { runAhead, prefillTokensPerSecond, decodeTokensPerSecond } = document;
+  const { attention, step, ttftMs, tokenizeMs, prefillMs, tbtMs, gpuMs, perToken, peakGpuBytes } = document;
+  const { runAhead, prefillTokensPerSecond, decodeTokensPerSecond, batchSize, cache, network } = document;
   if (!attention || !step || !tbtMs || tokenizeMs === null || prefillMs === null) return null;
   const speeds = { prefillTokensPerSecond, decodeTokensPerSecond };
   const costs = { gpuMs, perToken, runAhead: runAhead ?? 0, peakGpuBytes };
@@ -93,6 +92,7 @@ function metricsOf(document: ReadRun): RunMetrics | null {
     ...speeds,
     tbtMs,
     ...costs,
+    ...(batchSize && { batchSize }),
     cache,
     ...(network && { network }),
   };

@@ -58,6 +58,8 @@ export interface RunDocument extends RunReport {
   prefill: { done: number; total: number } | null;
   tokenizeMs: number | null;
   prefillMs: number | null;
+  /** The most answers that one step ran for, if more than one. */
+  batchSize?: RunMetrics['batchSize'];
   /** The cache's share of the prompt. Absent in older documents. */
   cache?: RunMetrics['cache'];
   /** The times of an answer from a server. */
@@ -94,6 +96,7 @@ export function runDocument(run: RunData, info: EngineInfo | null, roofline: Roo
     ...reportOf(run, run.info ?? info),
     tokenizeMs: metrics.tokenizeMs ?? null,
     prefillMs: metrics.prefillMs ?? null,
+    batchSize: metrics.batchSize,
     cache: metrics.cache,
     network: metrics.network,
     prefill,

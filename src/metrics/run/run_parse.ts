@@ -142,6 +142,7 @@ const document = fields<ReadRun>({
   ...report,
   tokenizeMs: orNull(milliseconds),
   prefillMs: orNull(milliseconds),
+  batchSize: optional(whole(1e6)),
   cache: optional(cache),
   network: optional(network),
   prefill: orNull(fields({ done: whole(1e9), total: whole(1e9) })),

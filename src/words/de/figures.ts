@@ -43,6 +43,7 @@ export const figures: typeof source = {
   of: (n, all) => `${n} von ${all}`,
   timingNote: 'Nach der Uhr im Worker der Engine, die Browser runden: in Chromium auf 0,1 ms.',
   gpuNote: 'Nach der Uhr der GPU, die Browser auf 65 Mikrosekunden runden, außer mit Entwicklerfunktionen.',
+  batchNote: (n) => `Schritte liefen für bis zu ${n} Antworten zugleich.`,
   stepNote: (reason) =>
     `${reason}. Verschmolzene Schritte berechnen die Attention selbst; der Decode-Kernel oben läuft in einfachen Schritten.`,
   cpuNote: 'Das CPU-Backend startet keine Kernel; es gibt nichts zu zählen.',
@@ -101,6 +102,7 @@ export const figures: typeof source = {
   bandwidthHelp: {
     gpu: 'Diese Bytes pro Sekunde, nach der eigenen Zeit der GPU für einen Schritt (p50).',
     gaps: 'Diese Bytes pro Sekunde, nach dem mittleren Abstand zwischen Tokens.',
+    shared: 'Unbekannt: Schritte liefen für mehrere Antworten zugleich und lasen Keys und Values einer jeden.',
     none: 'Diese Bytes pro Sekunde.',
   },
   ofPeak: 'Anteil am Höchsten',

@@ -40,6 +40,7 @@ export const figures = {
   of: (n: number, all: number) => `${n} of ${all}`,
   timingNote: 'By the clock of the engine’s worker, which browsers round: to 0.1 ms in Chromium.',
   gpuNote: 'By the GPU’s clock, which browsers round to 65 microseconds unless developer features are on.',
+  batchNote: (n: number) => `Steps ran for up to ${n} answers at once.`,
   stepNote: (reason: string) =>
     `${reason}. Fused steps compute attention themselves; the decode kernel above runs in plain steps.`,
   cpuNote: 'The cpu backend starts no kernels, so there is nothing to count.',
@@ -86,6 +87,7 @@ export const figures = {
   bandwidthHelp: {
     gpu: 'These bytes a second, by the GPU’s own time of a step (p50).',
     gaps: 'These bytes a second, by the mean gap between tokens.',
+    shared: 'Unknown: steps ran for several answers at once, and read the keys and values of each.',
     none: 'These bytes a second.',
   },
   ofPeak: 'Of peak bandwidth',

@@ -40,6 +40,7 @@ export const figures: typeof source = {
   of: (n, all) => `${all} 中 ${n}`,
   timingNote: 'エンジンのワーカーの時計による値です。ブラウザーは時計を丸めます（Chromium では 0.1 ms）。',
   gpuNote: 'GPU の時計による値です。開発者向け機能を有効にしない限り、ブラウザーは 65 マイクロ秒に丸めます。',
+  batchNote: (n) => `ステップは最大 ${n} 件の回答で共有されました。`,
   stepNote: (reason) =>
     `${reason}。融合ステップはアテンションも自ら計算します。上のデコード用カーネルは通常のステップで動きます。`,
   cpuNote: 'cpu バックエンドはカーネルを起動しないため、数えるものがありません。',
@@ -86,6 +87,7 @@ export const figures: typeof source = {
   bandwidthHelp: {
     gpu: '1 秒あたりのこのバイト数。GPU 自身のステップ時間（p50）による値です。',
     gaps: '1 秒あたりのこのバイト数。トークンの平均間隔による値です。',
+    shared: '不明：ステップは複数の回答で共有され、それぞれの Key と Value を読みました。',
     none: '1 秒あたりのこのバイト数。',
   },
   ofPeak: '最大帯域幅に対する割合',

@@ -25,6 +25,8 @@ interface Asked {
   source?: string;
   /** Stops after so many tokens. */
   stopAfter?: number;
+  /** Called once, with its fifth token. */
+  onFive?(): void;
 }
 
 const ASKED: readonly Asked[] = [
@@ -66,7 +68,11 @@ let mostMemory: number;
 /** The fewest leading tokens that a slot can give. */
 let slotLeast: number;
 /** What a batch cannot do. */
-let refused: 'logprobs' | 'constraint' | null;
+let refused: 'logprobs' | 'constraint' | 'clock' | null;
+/** The GPU's times of the steps of batches. */
+let stepTimes: (number | null)[];
+/** Takes the place of the times of the batches' steps: the number of the first step of a readback, above those of others. */
+const MARKED_MS = 1e6;
 
 beforeAll(async () => {
   await import('../../../src/engine/worker/batch/batch_turns'); // a late part leaves the requests to their turns
@@ -86,6 +92,10 @@ beforeAll(async () => {
         if (refused === 'logprobs') throw new GpuProgramError('a test', 'A test.');
         await batching.reportLogprobs();
       },
+      openClock: async () => {
+        if (refused === 'clock') throw new GpuMemoryError('a test', 0, null, 'A test.');
+        await batching.openClock();
+      },
       async constrain(slot, constraint) {
         if (refused === 'constraint') throw new GpuMemoryError('a test', 0, null, 'A test.');
         await batching.constrain(slot, constraint);
@@ -94,16 +104,17 @@ beforeAll(async () => {
         members = next.length;
         batching.setMembers(next);
       },
-      steps(count) {
+      steps(count, timed) {
         const first = steps.length;
         steps.push(...Array(count).fill(members));
         const gaveUp = (i: number) => !asked.plain && first + i >= givesUpAfter;
-        return batching.steps(count).then((all) => {
-          for (const each of all) {
+        return batching.steps(count, timed).then((all) => {
+          for (const each of all.slots) {
             const ids = 'ids' in each ? each.ids : each;
             for (let i = 0; i < count; i++) if (gaveUp(i)) ids[i] = GAVE_UP;
           }
-          return all;
+          stepTimes.push(...Array<number | null>(count).fill(all.stepMs));
+          return { ...all, stepMs: all.stepMs === null ? null : MARKED_MS + first };
         });
       },
     };
@@ -115,6 +126,7 @@ function open(budget = 1e9, most = 8, batchCost = 1) {
   cost = batchCost;
   steps = [];
   plain = [];
+  stepTimes = [];
   givesUpAfter = Number.POSITIVE_INFINITY;
   mostRoom = Number.POSITIVE_INFINITY;
   mostMemory = Number.POSITIVE_INFINITY;
@@ -127,12 +139,16 @@ function open(budget = 1e9, most = 8, batchCost = 1) {
   session.batches = new Batches(session, turns, () => 0);
 }
 
-async function run({ ids, options, source, stopAfter = Number.POSITIVE_INFINITY }: Asked) {
+async function run({ ids, options, source, stopAfter = Number.POSITIVE_INFINITY, onFive }: Asked) {
   const events: EngineEvent[] = [];
   const tokens = () => events.filter((event) => event.type === 'token');
   const stopped = () => tokens().length >= stopAfter;
   const turn = await turns.enter({ stopped });
-  const emit = (more: readonly EngineEvent[]) => void events.push(...more);
+  const emit = (more: readonly EngineEvent[]) => {
+    const before = tokens().length;
+    events.push(...more);
+    if (before < 5 && tokens().length >= 5) onFive?.();
+  };
   const all = { ...options, reuseCache: false, ignoreEos: source === undefined };
   const constraint = source === undefined ? undefined : regexConstraint(source);
   await generate(session, { ids }, all, emit, stopped, undefined, constraint, turn!).finally(() => turn!.leave());
@@ -147,6 +163,14 @@ async function alone(asked: readonly Asked[]): Promise<Ran[]> {
   const answers: Ran[] = [];
   for (const each of asked) answers.push(await run(each));
   return answers;
+}
+
+/** The last one begins alone, and the others with its fifth token. */
+async function atFive(asked: readonly Asked[]): Promise<Ran[]> {
+  const others: Promise<Ran>[] = [];
+  const onFive = () => others.push(...asked.slice(0, -1).map(run));
+  const last = await run({ ...asked[asked.length - 1], onFive });
+  return [...(await Promise.all(others)), last];
 }
 
 /** A stop is heard with the next token: how many come before the end differs. */
@@ -177,10 +201,48 @@ describe('answers at once', () => {
       expect(done?.metrics.tbtMs.perToken.length).toBe(tokens.length - 1);
       expect(done?.metrics.perToken?.dispatches).toBeGreaterThan(0);
     }
-    expect(answers[2].gpuMs).toBeNull(); // there is no clock for one of many
+    expect(answers.map(({ done }) => done?.metrics.batchSize)).toEqual(Array(7).fill(7));
+    expect(expected.map(({ done }) => done?.metrics.batchSize)).toEqual(Array(7).fill(undefined));
     session.branches?.giveUp();
     expect([backend['gpu'].allocatedBytes, backend['gpu'].failure]).toEqual([allocatedBytes, null]);
     expect([session.branches?.held.bytes, session.batches?.running.size]).toEqual([0, 0]);
+  });
+
+  test.each(['end', 'give up'])("have the GPU's time of each step, up to its %s", async (end) => {
+    open();
+    if (end === 'give up') givesUpAfter = 9;
+    const asked = [ASKED[0], ASKED[5], CONSTRAINED[1], ASKED[2]].map((each, i) => {
+      const maxTokens = [24, 70, 60, 90][i]; // the last goes on by itself
+      return { ...each, options: { ...each.options, maxTokens, gpuTimes: i !== 2 } };
+    });
+    const expected = await alone(asked);
+    const answers = await atFive(asked);
+    expectClose(answers[1], expected[1]);
+    expect(stepTimes.every((ms) => ms === null || (ms > 0 && ms < 1e5))).toBe(true);
+    for (const [i, { said, gpuMs, tokens }] of answers.entries()) {
+      expect(said).toEqual(expected[i].said);
+      expect(gpuMs?.perToken.length).toBe(i === 2 ? undefined : tokens.length - 1);
+      const marked = gpuMs?.perToken.filter((ms) => ms >= MARKED_MS) ?? [];
+      expect(marked).toEqual(marked.toSorted((a, b) => a - b));
+      expect(marked.length > 0).toBe(i !== 2);
+    }
+    const last = answers[3].gpuMs?.perToken ?? [];
+    expect(last[0]).toBeLessThan(MARKED_MS); // it came by itself
+    expect(last.at(-1)).toBeLessThan(MARKED_MS); // it ended by itself
+  });
+
+  test('without memory for a clock have the times of the steps before the batch', async () => {
+    open();
+    refused = 'clock';
+    const asked = [ASKED[0], ASKED[2]];
+    const expected = await alone(asked);
+    const answers = await atFive(asked);
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+    expect(Math.max(...steps)).toBe(2);
+    expect(stepTimes.every((ms) => ms === null)).toBe(true);
+    const { perToken = [] } = answers[1].gpuMs ?? {};
+    expect(perToken.length).toBeGreaterThan(0);
+    expect(perToken.length).toBeLessThan(answers[1].tokens.length - 1);
   });
 
   test('step together where some have constraints, each in its slot', async () => {

@@ -72,9 +72,9 @@ export async function batchHistories(gpu: Gpu): Promise<HistoryEngine> {
           members = next.length;
           batching.setMembers(next);
         },
-        steps(count) {
+        steps(count, timed) {
           if (members > 1) together += count;
-          return batching.steps(count);
+          return batching.steps(count, timed);
         },
       }
     );

@@ -46,7 +46,7 @@ const info: EngineInfo = {
 };
 
 /** Three tokens, at positions 99, 100 and 101 unless they are further apart, with gaps of 2 ms and steps of `gpuMs`. */
-function runOf(gpuMs: number | null, { isFirst = false, ended = true, apart = 1 } = {}): RunRecord {
+function runOf(gpuMs: number | null, { isFirst = false, ended = true, apart = 1, batchSize = 1 } = {}): RunRecord {
   const run = new RunRecord({ info, isFirst, now: () => 0, onPaint: () => {} });
   run.record({ type: 'prefill', done: 9, total: 9 });
   for (let i = 0; i < 3; i++) run.record(tokenEvent({ tbtMs: i === 0 ? null : 2, position: 99 + apart * i }));
@@ -64,6 +64,7 @@ function runOf(gpuMs: number | null, { isFirst = false, ended = true, apart = 1 
     perToken: { dispatches: 33, submits: 1, syncs: 1, bytesRead: 4 },
     runAhead: 6,
     peakGpuBytes: 4096,
+    ...(batchSize > 1 && { batchSize }),
     cache: { report: 'parked', branches: 2, bytes: 3_000_000 } as const,
   };
   const usage = { promptTokens: 99, cachedTokens: 90, completionTokens: 3, reasoningTokens: 0 };
@@ -116,6 +117,16 @@ describe('what a token reads', () => {
     expect(byGaps?.definition).toContain('mean gap');
     expect(figure(runOf(0), 'read-speed')?.value).toBe('5.05 GB/s'); // a clock too coarse for a step
     expect(figure(runOf(null, { ended: false }), 'read-speed')?.value).toBe('5.05 GB/s'); // live
+  });
+
+  test('its speed is unknown where steps ran for several answers, which the note of the steps tells', () => {
+    const run = runOf(0.5, { batchSize: 3 });
+    const speed = figure(run, 'read-speed');
+    expect(speed?.value).toBe('–');
+    expect(speed?.definition).toContain('several answers');
+    const noteOf = (each: RunRecord) => figureGroups(each, info).find(({ key }) => key === 'gpu')?.note;
+    expect(noteOf(run)).toContain('up to 3 answers at once');
+    expect(noteOf(runOf(0.5))).not.toContain('answers');
   });
 
   test('the fraction of the roofline is a dash until that is measured', () => {

@@ -52,7 +52,13 @@ export function fullRun(): RunRecord {
     finishReason: 'length',
     seed: 5,
     usage: { promptTokens: 2, cachedTokens: 1, completionTokens: 10, reasoningTokens: 0 },
-    metrics: { ...metrics, tbtMs: summarizeGaps(gaps), gpuMs: summarizeGaps(gaps.map((gap) => gap / 2)), cache: CACHE },
+    metrics: {
+      ...metrics,
+      tbtMs: summarizeGaps(gaps),
+      gpuMs: summarizeGaps(gaps.map((gap) => gap / 2)),
+      batchSize: 2,
+      cache: CACHE,
+    },
   });
   return run;
 }

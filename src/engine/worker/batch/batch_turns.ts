@@ -47,6 +47,7 @@ interface Joining {
   constraint: Constrained | null;
   /** Where the document of a constraint stands behind the conversation. */
   place: Place | undefined;
+  timed: boolean;
   inFlight: IdsInFlight;
   clock: TokenClock;
   stopped: () => boolean;
@@ -56,6 +57,10 @@ interface Joining {
 class Seat {
   /** Calls of the steps that it took part in. */
   readonly calls: Partial<Record<keyof GpuCounters, number>> = {};
+  /** The GPU's times of the steps that have arrived, where the request asks for them. */
+  readonly times: number[] = [];
+  /** The most requests that a step ran for. */
+  batchSize = 1;
   isLeaving = false;
   /** Milliseconds in which others had the turn. */
   awayMs = 0;
@@ -154,10 +159,12 @@ export class BatchTurns implements StepsBeside {
     const seat = await this.join({ ...asked, ids, place, inFlight, clock, stopped });
     if (opened) turns.count(opened); // of all requests, not of this one
     if (!seat || !branches) return false;
-    turns.isUntimed = true;
+    const firstStep = inFlight.queued;
     turns.leaveBatch = (ended, reasoningTokens) => this.keep(seat, turns, ended, reasoningTokens);
     turns.dropAside();
     branches.keep(0); // what the cache holds is in the slot
+    await turns.keepTimes().catch(() => {}); // a lost GPU fails the steps, too
+    turns.isBeside = true;
     const before = backend.counters && { ...backend.counters };
     turn.rests = true;
     const back = turn.giveWay();
@@ -170,6 +177,8 @@ export class BatchTurns implements StepsBeside {
     } finally {
       this.leave(seat);
       turns.awayMs += seat.awayMs;
+      turns.addTimes(seat.times.slice(0, inFlight.queued - firstStep));
+      turns.batchSize = Math.max(turns.batchSize, seat.batchSize);
       if (before) turns.count(before, seat.calls);
     }
     if (answer.finishReason !== null) return true;
@@ -180,6 +189,7 @@ export class BatchTurns implements StepsBeside {
     const all = idsSoFar();
     await branches.bringBack(session, seat, all.slice(0, -1), () => systemTokens(asked.prompt, asked.chat, session));
     turns.leaveBatch = null;
+    turns.isBeside = false;
     this.release(seat.slot);
     await turns.begin();
     backend.goOn(all, asked.constraint?.placeAfter(answer.heldIds));
@@ -262,12 +272,14 @@ export class BatchTurns implements StepsBeside {
   }
 
   /** Makes steps do what a request asks. False where this GPU refuses it: such requests take turns. */
-  private async makeReady(batching: Batching, slot: number, { sampling, constraint }: Joining): Promise<boolean> {
+  private async makeReady(batching: Batching, slot: number, joining: Joining): Promise<boolean> {
+    const { sampling, constraint, timed } = joining;
     let what: 'logprobs' | 'constraint' = 'logprobs';
     try {
       if (sampling.logprobs !== null) await withMemory(this.session, () => batching.reportLogprobs());
       what = 'constraint';
       if (constraint) await withMemory(this.session, () => batching.constrain(slot, constraint));
+      if (timed) await batching.openClock().catch(() => {}); // without memory for it the times are null
       return true;
     } catch {
       this.refused.add(what);
@@ -451,12 +463,17 @@ export class BatchTurns implements StepsBeside {
     const { counters } = this.session.backend;
     const before = counters && { ...counters };
     const now = this.now();
-    const arrivals = batching.steps(steps);
+    const timed = members.some(({ joining }) => joining.timed);
+    const arrivals = batching.steps(steps, timed);
     arrivals.catch(() => {}); // the requests read it
     this.flights.push({ arrivals, steps });
     for (const seat of members) {
       if (before && counters) addCalls(seat, before, counters);
-      const own = arrivals.then((all) => all[seat.slot]);
+      seat.batchSize = Math.max(seat.batchSize, members.length);
+      const own = arrivals.then(({ slots, stepMs }) => {
+        if (seat.joining.timed && stepMs !== null) seat.times.push(...Array<number>(steps).fill(stepMs));
+        return slots[seat.slot];
+      });
       seat.joining.inFlight.add(own, steps, now);
       seat.tell();
     }

@@ -17,13 +17,15 @@ export interface RunCounts {
   after: Backend['counters'];
   /** Milliseconds in which other requests ran. */
   othersMs: number;
+  /** The most requests that a step ran for. */
+  batchSize: number;
 }
 
 /** The figures known with the last token. Waits for nothing. */
 export function runMetrics(
   backend: Backend,
   clock: TokenClock,
-  { prefilled, steps, depth, before, after, othersMs }: RunCounts,
+  { prefilled, steps, depth, before, after, othersMs, batchSize }: RunCounts,
 ): RunMetrics {
   const { start, tokenized, first, last, gaps } = clock;
   return {
@@ -39,6 +41,7 @@ export function runMetrics(
     runAhead: depth,
     peakGpuBytes: backend.peakGpuBytes,
     ...(othersMs > 0 && { othersMs }),
+    ...(batchSize > 1 && { batchSize }),
   };
 }
 

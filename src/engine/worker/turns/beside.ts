@@ -25,18 +25,26 @@ export interface AnswerBeside {
     chat: ChatRequest | null;
     sampling: SamplingParams;
     constraint: Constrained | null;
+    /** Whether the GPU's own times of its steps are asked for. */
+    timed: boolean;
     runAhead: RunAhead;
   };
   readonly turn?: Turn;
   /** Milliseconds in which other requests ran. */
   awayMs: number;
-  /** True once a batch has stepped for it: there is no clock for one request of many. */
-  isUntimed: boolean;
+  /** True while a batch steps for it: the clock of the backend counts steps of others. */
+  isBeside: boolean;
+  /** The most requests that a step ran for. */
+  batchSize: number;
   /** Leaves a batch that has the keys and values of the answer. Null where the cache has them. */
   leaveBatch: ((answer: Answer, reasoningTokens: number) => Promise<void>) | null;
   begin(): Promise<void>;
   /** Drops what was set aside. */
   dropAside(): void;
+  /** Keeps the GPU's times of its newest steps before others run. Nothing of it may be in flight. */
+  keepTimes(): Promise<void>;
+  /** Takes the GPU's times of its newest steps, which a batch has run. */
+  addTimes(times: readonly number[]): void;
   /** Takes note of the calls since then, but its own. */
   count(before: GpuCounters, own?: Partial<GpuCounters>): void;
 }
