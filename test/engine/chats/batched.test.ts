@@ -77,6 +77,7 @@ const MARKED_MS = 1e6;
 beforeAll(async () => {
   await import('../../../src/engine/worker/batch/batch_turns'); // a late part leaves the requests to their turns
   backend = await tinyBackend(await testGpu(), 128);
+  await backend.prepareBatch(8, 128); // or requests take turns until it is compiled
   const make = backend.batch.bind(backend);
   backend.batch = async (asked) => {
     plain.push(asked.plain);
@@ -211,8 +212,8 @@ describe('answers at once', () => {
   test.each(['end', 'give up'])("have the GPU's time of each step, up to its %s", async (end) => {
     open();
     if (end === 'give up') givesUpAfter = 9;
-    const asked = [ASKED[0], ASKED[5], CONSTRAINED[1], ASKED[2]].map((each, i) => {
-      const maxTokens = [24, 70, 60, 90][i]; // the last goes on by itself
+    const asked = [ASKED[0], ASKED[5], CONSTRAINED[1], ASKED[1]].map((each, i) => {
+      const maxTokens = [24, 60, 50, 115][i]; // the last goes on by itself
       return { ...each, options: { ...each.options, maxTokens, gpuTimes: i !== 2 } };
     });
     const expected = await alone(asked);
@@ -293,6 +294,23 @@ describe('answers at once', () => {
     const again = await run({ ids, options: { ...short.options, maxTokens: 1 } });
     expect(again.said.ids.length).toBe(1);
   });
+
+  test.each([30, 45, 60, 75])(
+    'one that is left (%s tokens) leaves the batch where that is worth its copies',
+    async (most) => {
+      open();
+      const asked = [ASKED[0], ASKED[1]].map(({ ids, options }, i) => {
+        return { ids, options: { ...options, maxTokens: i === 0 ? 50 : most, gpuTimes: true } };
+      });
+      const expected = await alone(asked);
+      const answers = await Promise.all(asked.map(run));
+      expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+      const byItself = answers.map(({ gpuMs }) =>
+        (gpuMs?.perToken ?? []).toReversed().findIndex((ms) => ms >= MARKED_MS),
+      );
+      expect(byItself.every((steps) => steps === 0 || steps >= 16)).toBe(true);
+    },
+  );
 
   test('one that fills its slot goes on by itself, and does not wait for the others to end', async () => {
     open();

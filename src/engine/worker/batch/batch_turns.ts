@@ -1,20 +1,8 @@
 // The batch of running requests: steps for all of them at once, and gives way to prompts and to requests that it cannot
 // step for. Each request reads its own ids, as if it were alone; who joins and who leaves is decided between steps.
 
-import type { Place } from '../../../cpu/grammar';
 import { GpuMemoryError } from '../../../errors';
-import type { GpuCounters } from '../../../gpu/device';
-import { automatonBytes } from '../../../grammar/packed';
-import type { SamplingParams } from '../../../sampling/sampling';
-import { mostThatFit } from '../../../shared/most_that_fit';
-import {
-  BATCH_DEPTH,
-  type Batching,
-  type BatchMember,
-  MOST_AUTOMATON_BYTES,
-  MOST_TOGETHER,
-  type SlotKv,
-} from '../../backend/backend';
+import { BATCH_DEPTH, type Batching, type BatchMember, MOST_TOGETHER } from '../../backend/backend';
 import { LEAST_TOKENS } from '../prefix_cache/branch_plan';
 import { systemTokens } from '../request/prompt';
 import { dropsAnswer, withMemory } from '../request/reuse';
@@ -22,74 +10,11 @@ import type { Session } from '../request/session';
 import type { Answer } from '../steps/answer';
 import type { IdsInFlight } from '../steps/ids_in_flight';
 import { RunAhead } from '../steps/run_ahead';
-import type { TokenClock } from '../steps/token_clock';
-import type { AnswerBeside, Constrained, StepsBeside } from '../turns/beside';
+import type { AnswerBeside, StepsBeside } from '../turns/beside';
 import { Pause } from '../turns/pause';
 import type { Turn, Turns } from '../turns/turns';
-
-/** Fewer tokens of an answer are not worth the two copies. */
-const WORTH_TOKENS = 16;
-/** Room of a slot beyond the conversation that makes fewer slots the better choice. */
-const GOOD_ROOM = 256;
-/** Rooms of slots differ by so many positions, where memory is short. */
-const ROOM_STEP = 256;
-/** Most of the free budget that slots take: conversations beside them are worth the rest. */
-const SLOTS_SHARE = 3 / 4;
-
-/** Slots, and positions of each. */
-type BatchShape = Pick<Batching, 'slots' | 'room'>;
-
-/** A request that joins. */
-interface Joining {
-  /** Of the conversation: all but the last are in the cache. */
-  ids: Uint32Array<ArrayBuffer>;
-  sampling: SamplingParams;
-  constraint: Constrained | null;
-  /** Where the document of a constraint stands behind the conversation. */
-  place: Place | undefined;
-  timed: boolean;
-  inFlight: IdsInFlight;
-  clock: TokenClock;
-  stopped: () => boolean;
-}
-
-/** A request in the batch. */
-class Seat {
-  /** Calls of the steps that it took part in. */
-  readonly calls: Partial<Record<keyof GpuCounters, number>> = {};
-  /** The GPU's times of the steps that have arrived, where the request asks for them. */
-  readonly times: number[] = [];
-  /** The most requests that a step ran for. */
-  batchSize = 1;
-  isLeaving = false;
-  /** Milliseconds in which others had the turn. */
-  awayMs = 0;
-  private wake: (() => void) | null = null;
-
-  constructor(
-    readonly slot: number,
-    readonly kv: SlotKv,
-    readonly joining: Joining,
-    /** The token that its first step reads. */
-    public id: number | undefined,
-  ) {}
-
-  /** Resolves when a step of the request is in flight, with false once no more will be. */
-  async queued(): Promise<boolean> {
-    const { inFlight, stopped } = this.joining;
-    while (inFlight.isEmpty && !this.isLeaving && !stopped()) {
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
-    }
-    return !inFlight.isEmpty;
-  }
-
-  tell(): void {
-    this.wake?.();
-    this.wake = null;
-  }
-}
+import { type BatchAbility, BatchPlan, WORTH_TOKENS } from './batch_plan';
+import { type Joining, Seat } from './seat';
 
 export class BatchTurns implements StepsBeside {
   private batching: Batching | null = null;
@@ -98,14 +23,6 @@ export class BatchTurns implements StepsBeside {
   private readonly taken = new Set<number>();
   private hasChanged = false;
   private isRunning = false;
-  /** Tokens of each conversation when it last asked for a seat, or left one. */
-  private readonly lengths = new WeakMap<AnswerBeside, number>();
-  /** Most positions of all slots together, as far as buffers and memory of this GPU have told. */
-  private mostPositions = Number.POSITIVE_INFINITY;
-  /** True where no batch can be made, whoever asks. */
-  private isRefused = false;
-  /** What steps of a batch cannot do on this GPU. */
-  private readonly refused = new Set<'logprobs' | 'constraint'>();
   /** True once a fused step gave up: no step of this batch does anything any more. Those of the next are plain. */
   private isStuck = false;
   private isPlainFromNow = false;
@@ -113,37 +30,25 @@ export class BatchTurns implements StepsBeside {
   private readonly flights: { arrivals: ReturnType<Batching['steps']>; steps: number }[] = [];
   private readonly runAhead = new RunAhead('auto', BATCH_DEPTH, MOST_TOGETHER);
   private wake: (() => void) | null = null;
-  private preparing: { isOver: boolean } | null = null;
-  /** The cost of a step by its requests, once a batch has told it. */
-  private cost: Batching['cost'] | null = null;
+  private members: readonly Seat[] = [];
+  private readonly plan: BatchPlan;
 
   constructor(
     private readonly session: Session,
     private readonly turns: Turns,
     private readonly now: () => number,
-  ) {}
-
-  mayJoin(turns: AnswerBeside, answer: Answer, { position, most, queued }: IdsInFlight): boolean {
-    const tokens = position + 1;
-    this.lengths.set(turns, tokens);
-    if (this.isRefused || this.isStuck || most - queued < WORTH_TOKENS) return false;
-    if (!this.isPlain(turns) || !isCaughtUp(answer) || !this.hasSeat(tokens)) return false;
-    const shape = this.batching ?? this.plan(tokens);
-    return shape !== null && this.isWorth(shape) && this.isPrepared(shape);
+  ) {
+    this.plan = new BatchPlan(session, () => turns.most);
   }
 
-  /** True once the steps of such a batch are compiled; until then requests take turns. */
-  private isPrepared({ slots, room }: BatchShape): boolean {
-    if (!this.preparing) {
-      const preparing = { isOver: false };
-      const over = (canStep: boolean) => {
-        preparing.isOver = true;
-        this.isRefused = !canStep;
-      };
-      this.session.backend.prepareBatch?.(slots, room).then(over, () => over(true)); // who opens the batch hears of it
-      this.preparing = preparing;
-    }
-    return this.preparing.isOver;
+  mayJoin(turns: AnswerBeside, answer: Answer, { position, most, queued }: IdsInFlight): boolean {
+    const { plan } = this;
+    const tokens = position + 1;
+    plan.note(turns, tokens);
+    if (plan.isRefused || this.isStuck || most - queued < WORTH_TOKENS) return false;
+    if (!plan.canStep(turns) || !isCaughtUp(answer) || !this.hasSeat(tokens)) return false;
+    const shape = this.batching ?? plan.shapeFor(tokens);
+    return shape !== null && plan.isWorth(shape) && plan.isPrepared(shape);
   }
 
   async step(turns: AnswerBeside, answer: Answer, inFlight: IdsInFlight, stopped: () => boolean): Promise<boolean> {
@@ -182,7 +87,7 @@ export class BatchTurns implements StepsBeside {
       if (before) turns.count(before, seat.calls);
     }
     if (answer.finishReason !== null) return true;
-    this.lengths.set(turns, inFlight.position + 1); // where it has outgrown its slot, the others may be too few
+    this.plan.note(turns, inFlight.position + 1); // where it has outgrown its slot, the others may be too few
     const start = this.now();
     turn.comeBack();
     await back;
@@ -217,21 +122,6 @@ export class BatchTurns implements StepsBeside {
     } finally {
       this.release(seat.slot);
     }
-  }
-
-  /** True if a batch does all that the answer asks of a step. */
-  private isPlain({ asked: { constraint, sampling, runAhead }, turn }: AnswerBeside): boolean {
-    if (runAhead.asked !== 'auto' || turn === undefined) return false;
-    if (sampling.logprobs !== null && this.refused.has('logprobs')) return false;
-    if (!constraint) return true;
-    return !this.refused.has('constraint') && automatonBytes(constraint.automaton) <= MOST_AUTOMATON_BYTES;
-  }
-
-  /** Running requests that could step together in slots of so many positions. */
-  private candidates(room: number): number {
-    const running = [...(this.session.batches?.running ?? [])];
-    const lengthOf = (turns: AnswerBeside) => this.lengths.get(turns) ?? turns.asked.prompt.length + 1;
-    return running.filter((turns) => this.isPlain(turns) && lengthOf(turns) + WORTH_TOKENS <= room).length;
   }
 
   /** True where a batch, if there is one, has a slot left, with room for a conversation of so many tokens. */
@@ -274,7 +164,7 @@ export class BatchTurns implements StepsBeside {
   /** Makes steps do what a request asks. False where this GPU refuses it: such requests take turns. */
   private async makeReady(batching: Batching, slot: number, joining: Joining): Promise<boolean> {
     const { sampling, constraint, timed } = joining;
-    let what: 'logprobs' | 'constraint' = 'logprobs';
+    let what: BatchAbility = 'logprobs';
     try {
       if (sampling.logprobs !== null) await withMemory(this.session, () => batching.reportLogprobs());
       what = 'constraint';
@@ -282,7 +172,7 @@ export class BatchTurns implements StepsBeside {
       if (timed) await batching.openClock().catch(() => {}); // without memory for it the times are null
       return true;
     } catch {
-      this.refused.add(what);
+      this.plan.refused.add(what);
       return false;
     }
   }
@@ -309,40 +199,26 @@ export class BatchTurns implements StepsBeside {
     this.wake = null;
   }
 
-  /** The slots of a batch for a conversation of so many tokens, and the room of each. Null: no room for two. */
-  private plan(tokens: number): BatchShape | null {
-    const { backend, branches } = this.session;
-    if (!branches) return null;
-    const most = backend.contextLength;
-    for (let slots = this.turns.most; slots > 1; slots--) {
-      const bound = Math.min(most, Math.floor(this.mostPositions / slots));
-      const fits = mostThatFit(bound, (each) => slots * branches.bytesOf(each) <= SLOTS_SHARE * branches.free);
-      // Sizes that come again find their shaders compiled.
-      const room = fits < most && fits > ROOM_STEP ? fits - (fits % ROOM_STEP) : fits;
-      if (room >= Math.min(most, tokens + (slots > 2 ? GOOD_ROOM : WORTH_TOKENS))) return { slots, room };
-    }
-    return null;
-  }
-
   /** Makes a batch with room for a conversation, or notes why there is none. */
   private async open(ids: Uint32Array<ArrayBuffer>): Promise<void> {
     const { session } = this;
     const { backend, branches } = session;
-    const plan = this.plan(ids.length);
-    if (!branches || !backend.batch || !plan) return;
-    branches.slotBytes = plan.slots * branches.bytesOf(plan.room);
+    const { plan } = this;
+    const shape = plan.shapeFor(ids.length);
+    if (!branches || !backend.batch || !shape) return;
+    branches.slotBytes = shape.slots * branches.bytesOf(shape.room);
     branches.evictFor(0);
     const least = ids.length + WORTH_TOKENS;
-    const asked = { ...plan, ids, least, plain: this.isPlainFromNow };
+    const asked = { ...shape, ids, least, plain: this.isPlainFromNow };
     try {
       const make = async () => (await backend.batch?.(asked)) ?? null;
       this.batching = await withMemory(session, make);
-      const { slots, room, cost } = this.batching ?? { slots: 2, room: least - 1, cost: this.cost };
-      if (room < plan.room) this.mostPositions = slots * room;
-      this.cost = cost;
+      const { slots, room, cost } = this.batching ?? { slots: 2, room: least - 1, cost: plan.cost };
+      if (room < shape.room) plan.mostPositions = slots * room;
+      plan.cost = cost;
     } catch (error) {
-      if (error instanceof GpuMemoryError) this.mostPositions = (plan.slots * plan.room) / 2;
-      else this.isRefused = true; // steps are wrong on this GPU
+      if (error instanceof GpuMemoryError) plan.mostPositions = (shape.slots * shape.room) / 2;
+      else plan.isRefused = true; // steps are wrong on this GPU
     }
     if (!this.batching) branches.slotBytes = 0;
   }
@@ -358,7 +234,7 @@ export class BatchTurns implements StepsBeside {
       // Each request reads the failure with its ids.
     } finally {
       await Promise.allSettled(this.flights.splice(0).map(({ arrivals }) => arrivals));
-      for (const seat of this.seats) this.dismiss(seat);
+      for (const seat of this.seats) seat.dismiss();
       this.isRunning = false;
       this.closeUnused();
       turn?.leave();
@@ -368,8 +244,8 @@ export class BatchTurns implements StepsBeside {
   /** One turn of the loop: queues steps, reads the oldest, or rests where nothing is in flight. */
   private async go(turn: Turn): Promise<void> {
     const { pause = new Pause() } = this.session;
-    for (const seat of this.seats) if (seat.joining.stopped() || this.isOutgrown(seat)) this.dismiss(seat);
-    const isWorth = this.isWorth(this.batching as Batching);
+    for (const seat of this.seats) if (seat.joining.stopped() || this.isOutgrown(seat)) seat.dismiss();
+    const isWorth = this.plan.isWorth(this.batching as Batching) || this.isNearEnd;
     const rests = pause.isOn || turn.isOver || !isWorth;
     if (!rests) this.fill();
     const oldest = this.flights.shift();
@@ -391,20 +267,11 @@ export class BatchTurns implements StepsBeside {
       await pause.over(() => [...this.seats].some(({ joining }) => joining.stopped()));
       this.runAhead.restart();
     } else if (!isWorth) {
-      for (const seat of this.seats) this.dismiss(seat);
+      for (const seat of this.seats) seat.dismiss();
       await this.change();
     } else if (![...this.seats].some((seat) => this.wants(seat))) {
       await this.change();
     }
-  }
-
-  /**
-   * True where requests step faster together than in turns: there are two at least, and a step of the batch takes less
-   * time than a step of each, as far as that is known.
-   */
-  private isWorth({ slots, room }: BatchShape): boolean {
-    const together = Math.min(slots, this.candidates(room));
-    return together > Math.max(1, this.cost?.(together) ?? 0);
   }
 
   /** Resolves when a request has joined or left. */
@@ -419,13 +286,13 @@ export class BatchTurns implements StepsBeside {
     return !seat.isLeaving && !stopped() && inFlight.queued < inFlight.most && !this.isOutgrown(seat);
   }
 
-  private isOutgrown({ joining }: Seat): boolean {
-    return joining.inFlight.position >= (this.batching?.room ?? 0);
+  /** True where each request has too few tokens to go for the copies of leaving. */
+  private get isNearEnd(): boolean {
+    return [...this.seats].every(({ joining: { inFlight } }) => inFlight.most - inFlight.queued < WORTH_TOKENS);
   }
 
-  private dismiss(seat: Seat): void {
-    seat.isLeaving = true;
-    seat.tell();
+  private isOutgrown({ joining }: Seat): boolean {
+    return joining.inFlight.position >= (this.batching?.room ?? 0);
   }
 
   /** Queues steps up to the depth of the run-ahead, for the requests that want one. */
@@ -447,8 +314,6 @@ export class BatchTurns implements StepsBeside {
     return Math.min(inFlight.most - inFlight.queued, (this.batching?.room ?? 0) - inFlight.position);
   }
 
-  private members: readonly Seat[] = [];
-
   private setMembers(members: readonly Seat[]): void {
     this.members = members;
     this.hasChanged = false;
@@ -462,20 +327,14 @@ export class BatchTurns implements StepsBeside {
   private queue(batching: Batching, members: readonly Seat[], steps: number): void {
     const { counters } = this.session.backend;
     const before = counters && { ...counters };
-    const now = this.now();
+    const queuedAt = this.now();
     const timed = members.some(({ joining }) => joining.timed);
     const arrivals = batching.steps(steps, timed);
     arrivals.catch(() => {}); // the requests read it
     this.flights.push({ arrivals, steps });
     for (const seat of members) {
-      if (before && counters) addCalls(seat, before, counters);
-      seat.batchSize = Math.max(seat.batchSize, members.length);
-      const own = arrivals.then(({ slots, stepMs }) => {
-        if (seat.joining.timed && stepMs !== null) seat.times.push(...Array<number>(steps).fill(stepMs));
-        return slots[seat.slot];
-      });
-      seat.joining.inFlight.add(own, steps, now);
-      seat.tell();
+      if (before && counters) seat.count(before, counters);
+      seat.add({ count: steps, requests: members.length, arrivals, queuedAt });
     }
   }
 
@@ -493,10 +352,4 @@ export class BatchTurns implements StepsBeside {
 /** True once no told id is left to be run again. */
 function isCaughtUp({ heldIds, ids }: Answer): boolean {
   return heldIds.length === ids.length;
-}
-
-function addCalls({ calls }: Seat, before: GpuCounters, after: Readonly<GpuCounters>): void {
-  for (const name of Object.keys(before) as (keyof GpuCounters)[]) {
-    calls[name] = (calls[name] ?? 0) + after[name] - before[name];
-  }
 }
