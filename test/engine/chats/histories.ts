@@ -91,6 +91,7 @@ export function historiesOf(engine: HistoryEngine): Player {
       if (pick(4) === 0) options.repetitionPenalty = 1.3;
       if (pick(8) === 0) options.reuseCache = false;
       if (drawn % 5 === 0) options.logprobs = drawn % 4;
+      if (drawn % 2 === 0) options.gpuTimes = true;
       return { chat, prompt, options, constraint, end: Number.POSITIVE_INFINITY };
     };
     const before = engine.together;
@@ -104,7 +105,7 @@ export function historiesOf(engine: HistoryEngine): Player {
       turns.most = beside === 1 || pick(4) === 0 ? 1 : beside;
       const answers = await askBeside(engine, session, turns, requests);
       for (const [i, { chat, prompt, options, constraint }] of requests.entries()) {
-        const { ids, logprobs, done } = answers[i] ?? { ids: [], logprobs: [], done: null };
+        const { ids, logprobs, done, gpuMs } = answers[i] ?? { ids: [], logprobs: [], done: null, gpuMs: null };
         count(counts, done);
         chat.turns.push(ids);
         const isWhole = done !== null && done.finishReason !== 'abort';
@@ -120,6 +121,8 @@ export function historiesOf(engine: HistoryEngine): Player {
         }
         const distance = logprobDistance(logprobs, wanted.logprobs);
         if (!(distance < CLOSE)) counts.wrong.push(`${place}: log probabilities are off by ${distance}`);
+        const [timed, steps] = [gpuMs, wanted.gpuMs].map((times) => times?.perToken.length ?? 0);
+        if (timed !== steps) counts.wrong.push(`${place}: times of ${timed} steps on the GPU, of ${steps} alone`);
       }
       const { bytes } = session.branches?.held ?? { bytes: 0 };
       if (bytes > budget) counts.wrong.push(`seed ${seed}, step ${step}: ${bytes} bytes parked of ${budget}`);
