@@ -132,6 +132,10 @@ const DOORS: Record<string, readonly string[]> = {
   'model/output': ['constrainer', 'log_probabilities', 'logit_changes', 'pooling', 'sampler'],
   'model/step': ['create_fused', 'decode_step', 'fused_model', 'fused_step', 'step_choice'],
   'model/weights': ['checked_files', 'step_bytes', 'tensors', 'weights'],
+  'remote/answer': ['event_stream', 'remote_answer'],
+  'remote/hybrid': ['hybrid_engine', 'places'],
+  'remote/request': ['request_body'],
+  'remote/server': ['bounded_json', 'bytes', 'failures', 'model_card', 'server'],
   'storage/cache': [
     'cache',
     'cached_models',

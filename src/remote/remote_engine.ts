@@ -7,18 +7,18 @@ import { resolveOptions } from '../engine/option_values';
 import { GENERATE_OPTIONS } from '../engine/options';
 import type { ChatMessage, EngineInfo, GenerateInput, RunMetrics } from '../engine/protocol';
 import { InvalidRequestError } from '../errors';
-import { eventsOf, STREAM_BOUNDS } from './event_stream';
-import { type ModelCard, readCard } from './model_card';
+import { eventsOf, STREAM_BOUNDS } from './answer/event_stream';
+import { cutShort, RemoteAnswer } from './answer/remote_answer';
 import type { RemoteOptions, ServerKind } from './options';
-import { cutShort, RemoteAnswer } from './remote_answer';
-import { type RequestBody, requestBody } from './request_body';
-import { Server } from './server';
+import { type RequestBody, requestBody } from './request/request_body';
+import { type ModelCard, readCard } from './server/model_card';
+import { Server } from './server/server';
 import { type Answers, stoppable } from './stoppable';
 
 export type { NetworkMetrics, Place } from '../engine/protocol';
-export { HybridEngine, type HybridOptions } from './hybrid_engine';
+export { HybridEngine, type HybridOptions } from './hybrid/hybrid_engine';
+export type { AnswerEngine, LocalEngine, PlacedRequest, Rule } from './hybrid/places';
 export type { RemoteOptions, ServerKind } from './options';
-export type { AnswerEngine, LocalEngine, PlacedRequest, Rule } from './places';
 export { type RemoteCode, RemoteError } from './remote_error';
 
 export class RemoteEngine {

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EngineChatOptions } from '../../src/engine/engine';
 import type { ToolCall } from '../../src/engine/protocol';
-import { parseObject } from '../../src/remote/bounded_json';
 import { RemoteEngine } from '../../src/remote/remote_engine';
+import { parseObject } from '../../src/remote/server/bounded_json';
 import { generateInPage } from '../../tools/lib/generate/generate_in_page';
 import { chainGguf, says } from '../chain/chain_model';
 import { collect } from '../remote/collect';

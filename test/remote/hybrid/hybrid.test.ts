@@ -1,13 +1,13 @@
 // Which engine answers, what leaves the machine, and where a lost answer goes on.
 
 import { describe, expect, test, vi } from 'vitest';
-import type { Health } from '../../src/engine/health';
-import type { EngineEvent, EngineInfo } from '../../src/engine/protocol';
-import { VivaceError } from '../../src/errors';
-import { HybridEngine, type HybridOptions } from '../../src/remote/hybrid_engine';
-import type { AnswerEngine, LocalEngine, Rule } from '../../src/remote/places';
-import { RemoteError } from '../../src/remote/remote_error';
-import { done, FOREVER, nextTask, type Script, scriptedEngine, start, token, words } from '../api/scripted_engine';
+import type { Health } from '../../../src/engine/health';
+import type { EngineEvent, EngineInfo } from '../../../src/engine/protocol';
+import { VivaceError } from '../../../src/errors';
+import { HybridEngine, type HybridOptions } from '../../../src/remote/hybrid/hybrid_engine';
+import type { AnswerEngine, LocalEngine, Rule } from '../../../src/remote/hybrid/places';
+import { RemoteError } from '../../../src/remote/remote_error';
+import { done, FOREVER, nextTask, type Script, scriptedEngine, start, token, words } from '../../api/scripted_engine';
 
 const HELLO = [{ role: 'user', content: 'hello' }] as const;
 

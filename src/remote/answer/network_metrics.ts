@@ -1,9 +1,9 @@
 // The times of an answer, parted into the server's own and the rest. Pure.
 
-import type { NetworkMetrics } from '../engine/protocol';
-import { summarizeGaps } from '../engine/tbt';
+import type { NetworkMetrics } from '../../engine/protocol';
+import { summarizeGaps } from '../../engine/tbt';
+import type { Accepted } from '../server/server';
 import type { ServerTimes } from './chunk';
-import type { Accepted } from './server';
 
 interface Arrivals {
   accepted: Pick<Accepted, 'sentMs' | 'acceptedMs' | 'tries'>;

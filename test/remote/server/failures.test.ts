@@ -2,10 +2,10 @@
 
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { RemoteEngine } from '../../src/remote/remote_engine';
-import { collect, HELLO } from './collect';
-import { FakeClock } from './fake_clock';
-import { begin, CARDS, chunkOf, connect, play, sendJson, serve, stream } from './http_server';
+import { RemoteEngine } from '../../../src/remote/remote_engine';
+import { collect, HELLO } from '../collect';
+import { FakeClock } from '../fake_clock';
+import { begin, CARDS, chunkOf, connect, play, sendJson, serve, stream } from '../http_server';
 
 const KEY = 'sk-secret-0123456789';
 const TEXT = chunkOf({ content: 'Half' });

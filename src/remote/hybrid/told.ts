@@ -1,8 +1,8 @@
 // What a reader has been told of an answer, so that another engine can say the rest.
 
-import type { EngineChatOptions } from '../engine/engine';
-import type { ChatMessage, EngineEvent, RunMetrics, TokenEvent } from '../engine/protocol';
-import { summarizeGaps } from '../engine/tbt';
+import type { EngineChatOptions } from '../../engine/engine';
+import type { ChatMessage, EngineEvent, RunMetrics, TokenEvent } from '../../engine/protocol';
+import { summarizeGaps } from '../../engine/tbt';
 
 interface Asked {
   readonly messages?: readonly ChatMessage[];

@@ -1,8 +1,8 @@
 // One chunk of an answer, as the servers write it, in the form that this room works with. Every field is checked.
 
-import type { TokenLogprob } from '../engine/protocol';
-import { isJsonObject, type JsonObject } from '../shared/json_object';
-import { countIn, numberIn, objectIn, objectsIn, textIn } from './bounded_json';
+import type { TokenLogprob } from '../../engine/protocol';
+import { isJsonObject, type JsonObject } from '../../shared/json_object';
+import { countIn, numberIn, objectIn, objectsIn, textIn } from '../server/bounded_json';
 
 /** Most parts of calls and most log probabilities of a chunk. */
 const MAX_PARTS = 1024;

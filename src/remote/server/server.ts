@@ -1,13 +1,13 @@
 // A server and the way to it: requests with their key, tries, and failures. Holds the key where no export finds it.
 
-import { VivaceError } from '../errors';
-import { abortable } from '../shared/abortable';
-import type { JsonObject } from '../shared/json_object';
+import { VivaceError } from '../../errors';
+import { abortable } from '../../shared/abortable';
+import type { JsonObject } from '../../shared/json_object';
+import { CLOCK, type Clock } from '../clock';
+import { type RemoteOptions, readAddress, readHeaders, type Timing, timingOf } from '../options';
 import { parseObject } from './bounded_json';
 import { readText, silent } from './bytes';
-import { CLOCK, type Clock } from './clock';
 import { assertType, statusFailure, unreachable, waitBefore } from './failures';
-import { type RemoteOptions, readAddress, readHeaders, type Timing, timingOf } from './options';
 
 /** Most bytes of an answer that is one JSON object, and of one that is an error. */
 const MAX_JSON = 64e6;

@@ -1,11 +1,10 @@
 // Where a request of HybridEngine runs: the rules, and what each needs to know.
 
-import type { EngineChatOptions, EngineGenerateOptions } from '../engine/engine';
-import type { Health } from '../engine/health';
-import type { ChatMessage, EngineEvent, EngineInfo, Place, RunMetrics } from '../engine/protocol';
-import { InvalidRequestError, type VivaceError } from '../errors';
-
-type Answers = AsyncGenerator<EngineEvent, void, undefined>;
+import type { EngineChatOptions, EngineGenerateOptions } from '../../engine/engine';
+import type { Health } from '../../engine/health';
+import type { ChatMessage, EngineInfo, Place, RunMetrics } from '../../engine/protocol';
+import { InvalidRequestError, type VivaceError } from '../../errors';
+import type { Answers } from '../stoppable';
 
 /** The members of an engine that HybridEngine uses: `Engine` and `RemoteEngine` have them. */
 export interface AnswerEngine {

@@ -1,10 +1,10 @@
 // What a server tells of its models (GET /models): the model that answers, the kind of server, and its limits.
 
-import type { EngineInfo, Warning } from '../engine/protocol';
-import type { JsonObject } from '../shared/json_object';
+import type { EngineInfo, Warning } from '../../engine/protocol';
+import type { JsonObject } from '../../shared/json_object';
+import { isInTheClear, type RemoteOptions, type ServerKind } from '../options';
+import { RemoteError } from '../remote_error';
 import { countIn, malformed, numberIn, objectIn, objectsIn, textIn } from './bounded_json';
-import { isInTheClear, type RemoteOptions, type ServerKind } from './options';
-import { RemoteError } from './remote_error';
 import type { Server } from './server';
 
 /** Most models that are looked through. */

@@ -1,8 +1,8 @@
 // The kind of a server and the length of its context, by its list of models.
 
 import { expect, test } from 'vitest';
-import { RemoteEngine, type RemoteOptions } from '../../src/remote/remote_engine';
-import { CARDS } from './http_server';
+import { RemoteEngine, type RemoteOptions } from '../../../src/remote/remote_engine';
+import { CARDS } from '../http_server';
 
 const load = (card: object, options: RemoteOptions = {}) =>
   RemoteEngine.load('http://far', { ...options, fetch: async () => Response.json({ data: [card] }) });

@@ -1,7 +1,7 @@
 // JSON from a server: bounded in depth before it is parsed, and read field by field without trust.
 
-import { isJsonObject, type JsonObject } from '../shared/json_object';
-import { RemoteError } from './remote_error';
+import { isJsonObject, type JsonObject } from '../../shared/json_object';
+import { RemoteError } from '../remote_error';
 
 /** Most arrays and objects inside one another. */
 const MAX_DEPTH = 64;

@@ -1,8 +1,8 @@
 // The fields of a request, by the kind of server.
 
 import { expect, test } from 'vitest';
-import type { ServerKind } from '../../src/remote/options';
-import { requestBody } from '../../src/remote/request_body';
+import type { ServerKind } from '../../../src/remote/options';
+import { requestBody } from '../../../src/remote/request/request_body';
 
 const MESSAGES = [{ role: 'user', content: 'Hi' }] as const;
 const KINDS: readonly ServerKind[] = ['vllm', 'sglang', 'llama.cpp', 'vivace', 'openai'];

@@ -1,16 +1,16 @@
 // One answer of a server: chunks to the engine's events, and the times of their arrival to its metrics.
 
-import type { EngineEvent, FinishReason, RunMetrics, Tool } from '../engine/protocol';
-import { summarizeGaps } from '../engine/tbt';
-import { isJsonObject } from '../shared/json_object';
-import { malformed, parseObject } from './bounded_json';
+import type { EngineEvent, FinishReason, RunMetrics, Tool } from '../../engine/protocol';
+import { summarizeGaps } from '../../engine/tbt';
+import { isJsonObject } from '../../shared/json_object';
+import type { Clock } from '../clock';
+import { RemoteError } from '../remote_error';
+import { malformed, parseObject } from '../server/bounded_json';
+import { eventFailure } from '../server/failures';
+import type { Accepted } from '../server/server';
 import { type CallPart, type Chunk, MAX_CALLS, readChunk } from './chunk';
-import type { Clock } from './clock';
 import type { ServerEvent } from './event_stream';
-import { eventFailure } from './failures';
 import { networkMetrics } from './network_metrics';
-import { RemoteError } from './remote_error';
-import type { Accepted } from './server';
 
 /** Most tokens that a server may count for one chunk, and for an answer. */
 const MAX_BURST = 4096;

@@ -1,10 +1,10 @@
 // Answers that are errors, as typed errors with a remedy.
 
-import { InvalidRequestError, VivaceError } from '../errors';
-import type { JsonObject } from '../shared/json_object';
+import { InvalidRequestError, VivaceError } from '../../errors';
+import type { JsonObject } from '../../shared/json_object';
+import { isLoopback } from '../options';
+import { RemoteError } from '../remote_error';
 import { errorText, malformed, objectIn, parseObject, textIn } from './bounded_json';
-import { isLoopback } from './options';
-import { RemoteError } from './remote_error';
 
 /** Statuses of a server that was too busy to begin. */
 const BUSY: readonly (number | null)[] = [429, 503];

@@ -1,14 +1,14 @@
 // One interface over an engine in this page and one that is a server. A rule says which answers; nothing is sent before
 // consent was given; an answer whose engine is lost goes on at the other one where the rule allows it.
 
-import type { EngineChatOptions, EngineGenerateOptions } from '../engine/engine';
-import type { Health } from '../engine/health';
-import type { ChatMessage, EngineEvent, EngineInfo, Place, RunMetrics } from '../engine/protocol';
-import { InvalidRequestError, VivaceError } from '../errors';
-import { abortable } from '../shared/abortable';
+import type { EngineChatOptions, EngineGenerateOptions } from '../../engine/engine';
+import type { Health } from '../../engine/health';
+import type { ChatMessage, EngineEvent, EngineInfo, Place, RunMetrics } from '../../engine/protocol';
+import { InvalidRequestError, VivaceError } from '../../errors';
+import { abortable } from '../../shared/abortable';
+import { RemoteError } from '../remote_error';
+import { type Answers, stoppable } from '../stoppable';
 import { type AnswerEngine, checkRule, type LocalEngine, mayMove, placeOf, type Rule } from './places';
-import { RemoteError } from './remote_error';
-import { type Answers, stoppable } from './stoppable';
 import { Told } from './told';
 
 export interface HybridOptions<Local extends LocalEngine = LocalEngine> {

@@ -2,11 +2,11 @@
 // until the simulation moves it, so that a busy machine changes nothing.
 
 import { expect, test } from 'vitest';
-import { RemoteEngine } from '../../src/remote/remote_engine';
-import { randomSource } from '../random';
-import { collect, HELLO } from './collect';
-import { FakeClock } from './fake_clock';
-import { CARDS } from './http_server';
+import { RemoteEngine } from '../../../src/remote/remote_engine';
+import { randomSource } from '../../random';
+import { collect, HELLO } from '../collect';
+import { FakeClock } from '../fake_clock';
+import { CARDS } from '../http_server';
 
 interface Network {
   /** One way. */

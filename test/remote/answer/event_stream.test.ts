@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { eventsOf, type ServerEvent, STREAM_BOUNDS } from '../../src/remote/event_stream';
-import { FakeClock } from './fake_clock';
+import { eventsOf, type ServerEvent, STREAM_BOUNDS } from '../../../src/remote/answer/event_stream';
+import { FakeClock } from '../fake_clock';
 
 const BOUNDS = { ...STREAM_BOUNDS, silenceMs: 1000 };
 

@@ -1,8 +1,8 @@
 // Streams in the shapes of three servers, over a real connection, in pieces of several sizes.
 
 import { expect, test } from 'vitest';
-import { collect, HELLO } from './collect';
-import { CARDS, chunkOf, connect, play, sendJson, stream } from './http_server';
+import { collect, HELLO } from '../collect';
+import { CARDS, chunkOf, connect, play, sendJson, stream } from '../http_server';
 
 const WEATHER = [{ name: 'weather', parameters: { type: 'object' } }];
 const DONE = 'data: [DONE]\n\n';

@@ -1,8 +1,8 @@
 // The option `constraint` as the fields of each kind of server.
 
-import type { Constraint } from '../engine/protocol';
-import { InvalidRequestError } from '../errors';
-import type { ServerKind } from './options';
+import type { Constraint } from '../../engine/protocol';
+import { InvalidRequestError } from '../../errors';
+import type { ServerKind } from '../options';
 
 /** @throws InvalidRequestError for a constraint that the server has no field for */
 export function constraintFields(constraint: Constraint, kind: ServerKind): object {

@@ -1,8 +1,8 @@
 // Reads of a response's body, each within a time.
 
+import type { Clock } from '../clock';
+import { RemoteError } from '../remote_error';
 import { malformed } from './bounded_json';
-import type { Clock } from './clock';
-import { RemoteError } from './remote_error';
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 

@@ -2,9 +2,9 @@
 // is each wait.
 
 import { createParser } from 'eventsource-parser';
-import { malformed } from './bounded_json';
-import { readWithin } from './bytes';
-import type { Clock } from './clock';
+import type { Clock } from '../clock';
+import { malformed } from '../server/bounded_json';
+import { readWithin } from '../server/bytes';
 
 /** The data of an event, and when its last bytes came, in milliseconds of the clock. */
 export interface ServerEvent {

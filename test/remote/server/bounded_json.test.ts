@@ -1,7 +1,15 @@
 // JSON of a server that is not to be trusted.
 
 import { expect, test } from 'vitest';
-import { countIn, errorText, numberIn, objectIn, objectsIn, parseObject, textIn } from '../../src/remote/bounded_json';
+import {
+  countIn,
+  errorText,
+  numberIn,
+  objectIn,
+  objectsIn,
+  parseObject,
+  textIn,
+} from '../../../src/remote/server/bounded_json';
 
 const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`;
 

@@ -1,10 +1,10 @@
 // A request of the engine as the body of one to a server of a kind.
 
-import type { EngineChatOptions } from '../engine/engine';
-import type { ChatMessage, GenerateInput, Tool, ToolChoice } from '../engine/protocol';
-import { InvalidRequestError } from '../errors';
+import type { EngineChatOptions } from '../../engine/engine';
+import type { ChatMessage, GenerateInput, Tool, ToolChoice } from '../../engine/protocol';
+import { InvalidRequestError } from '../../errors';
+import type { ServerKind } from '../options';
 import { constraintFields } from './constraint_fields';
-import type { ServerKind } from './options';
 
 /** The options of an answer without those that stay here. A server may refuse a field that it does not know. */
 export type AskedOptions = Omit<EngineChatOptions, 'signal' | 'n'>;
