@@ -43,6 +43,9 @@ const ALLOWED: Record<string, readonly string[]> = {
 /** The doors of each sub-room: its only files that other folders may import. */
 const DOORS: Record<string, readonly string[]> = {
   'api/openai': ['fetch'],
+  'api/openai/answer': ['completion', 'inbox', 'pieces', 'sse'],
+  'api/openai/http': ['errors', 'http_request', 'wire_types'],
+  'api/openai/request': ['constraint', 'messages', 'options', 'responses_request', 'schema', 'tools'],
   'api/prompt_api': [],
   'attention/baselines': ['baseline_plans', 'baselines'],
   'attention/decode': ['fused_decode', 'merged_q8', 'split_kv_decode'],
@@ -232,6 +235,7 @@ const DOORS: Record<string, readonly string[]> = {
 
 /** Folders that never import one another. */
 const WALLS: readonly (readonly [string, string])[] = [
+  ['api/openai/answer', 'api/openai/request'],
   ['engine/page', 'engine/worker'],
   ['engine/page', 'engine/load'],
   ['engine/page', 'engine/backend'],

@@ -1,14 +1,15 @@
 // POST /v1/chat/completions.
 
-import { answer, type Form, wireLogprobs } from './completion';
-import { format as isFormat } from './constraint';
-import { invalid } from './errors';
-import type { ApiCall } from './http_request';
-import { messages, readMessage, tools } from './messages';
-import type { CallPart } from './pieces';
-import { effort, readChatOptions, SHARED, toolChoice, verbosity } from './request';
-import { flag, list, object, only, refuse, text } from './schema';
-import type { ChatRequest } from './wire_types';
+import { answer, type Form, wireLogprobs } from './answer/completion';
+import type { CallPart } from './answer/pieces';
+import { invalid } from './http/errors';
+import type { ApiCall } from './http/http_request';
+import type { ChatRequest } from './http/wire_types';
+import { format as isFormat } from './request/constraint';
+import { messages, readMessage } from './request/messages';
+import { effort, readChatOptions, SHARED, verbosity } from './request/options';
+import { flag, list, object, only, refuse, text } from './request/schema';
+import { toolChoice, tools } from './request/tools';
 
 const CHAT_REQUEST = object({
   ...SHARED,

@@ -1,14 +1,14 @@
 // POST /v1/completions.
 
 import type { EngineEvent, EngineGenerateOptions } from '../api_engine';
-import { answer, type Form } from './completion';
-import { format, readConstraint } from './constraint';
-import { unsupported } from './errors';
-import type { ApiCall } from './http_request';
-import type { Logprobs } from './pieces';
-import { MAX_LOGPROBS, readOptions, SHARED } from './request';
-import { either, flag, integer, list, object, refuse, text } from './schema';
-import type { CompletionRequest } from './wire_types';
+import { answer, type Form } from './answer/completion';
+import type { Logprobs } from './answer/pieces';
+import { unsupported } from './http/errors';
+import type { ApiCall } from './http/http_request';
+import type { CompletionRequest } from './http/wire_types';
+import { format, readConstraint } from './request/constraint';
+import { MAX_LOGPROBS, readOptions, SHARED } from './request/options';
+import { either, flag, integer, list, object, refuse, text } from './request/schema';
 
 type Prompt = string | readonly number[];
 

@@ -1,9 +1,9 @@
 // POST /v1/embeddings.
 
-import { ApiError } from './errors';
-import type { ApiCall } from './http_request';
-import { either, integer, list, object, text, word } from './schema';
-import type { EmbeddingRequest } from './wire_types';
+import { ApiError } from './http/errors';
+import type { ApiCall } from './http/http_request';
+import type { EmbeddingRequest } from './http/wire_types';
+import { either, integer, list, object, text, word } from './request/schema';
 
 const MAX_TEXTS = 2048;
 

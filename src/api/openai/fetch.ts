@@ -6,9 +6,9 @@ import type { ApiEngine } from '../api_engine';
 import { chat } from './chat';
 import { complete } from './completions';
 import { embed } from './embeddings';
-import { ApiError, describeError } from './errors';
-import { type ApiCall, type HttpRequest, readJson, readRequest } from './http_request';
-import { object, text } from './schema';
+import { ApiError, describeError } from './http/errors';
+import { type ApiCall, type HttpRequest, readJson, readRequest } from './http/http_request';
+import { object, text } from './request/schema';
 
 export interface FetchOptions {
   /**

@@ -1,14 +1,14 @@
 // POST /v1/responses: an answer as items, and the stream of events that build them.
 
 import type { EngineEvent } from '../api_engine';
-import { assertComplete, newId, nowSeconds, takeAll, wireLogprobs } from './completion';
-import { describeError } from './errors';
-import type { ApiCall } from './http_request';
-import { Inbox } from './inbox';
-import { type CallPart, type DoneEvent, type Piece, Pieces } from './pieces';
-import { readResponse } from './responses_request';
-import { dataEvent, eventStream, type StreamWriter } from './sse';
-import type { ResponseRequest } from './wire_types';
+import { assertComplete, newId, nowSeconds, takeAll, wireLogprobs } from './answer/completion';
+import { Inbox } from './answer/inbox';
+import { type CallPart, type DoneEvent, type Piece, Pieces } from './answer/pieces';
+import { dataEvent, eventStream, type StreamWriter } from './answer/sse';
+import { describeError } from './http/errors';
+import type { ApiCall } from './http/http_request';
+import type { ResponseRequest } from './http/wire_types';
+import { readResponse } from './request/responses_request';
 
 export async function respond({ engine, json, model, signal }: ApiCall): Promise<Response> {
   const { body, messages, options } = readResponse(json, engine);

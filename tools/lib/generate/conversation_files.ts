@@ -1,8 +1,8 @@
 // Conversations and lists of tools from JSON files, in the engine's form or in OpenAI's.
 
-import { messages as checkMessages, tools as checkTools, readMessage } from '../../../src/api/openai/messages';
-import { readFunction } from '../../../src/api/openai/request';
-import type { WireFunction, WireMessage } from '../../../src/api/openai/wire_types';
+import type { WireFunction, WireMessage } from '../../../src/api/openai/http/wire_types';
+import { messages as checkMessages, readMessage } from '../../../src/api/openai/request/messages';
+import { tools as checkTools, readFunction } from '../../../src/api/openai/request/tools';
 import type { ChatMessage, Tool } from '../../../src/engine/protocol';
 import { readFlagFile } from '../command_line/flag_file';
 

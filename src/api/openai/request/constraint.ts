@@ -1,9 +1,9 @@
 // The fields that constrain an answer: OpenAI's formats, and llama.cpp's grammar and json_schema.
 
-import type { EngineGenerateOptions } from '../api_engine';
-import { invalid } from './errors';
+import type { EngineGenerateOptions } from '../../api_engine';
+import { invalid } from '../http/errors';
+import type { SharedRequest, WireFormat } from '../http/wire_types';
 import { type Check, object, text, word } from './schema';
-import type { SharedRequest, WireFormat } from './wire_types';
 
 type Constraint = EngineGenerateOptions['constraint'];
 

@@ -1,21 +1,12 @@
 // The input of a response, as messages and options of the engine.
 
-import type { ApiEngine, ChatMessage, EngineChatOptions } from '../api_engine';
+import type { ApiEngine, ChatMessage, EngineChatOptions } from '../../api_engine';
+import type { ResponseRequest, WireItem } from '../http/wire_types';
 import { flatFormat } from './constraint';
-import {
-  content,
-  effort,
-  FUNCTION,
-  isFunction,
-  MAX_TOOLS,
-  readChatOptions,
-  SHARED,
-  textOf,
-  toolChoice,
-  verbosity,
-} from './request';
+import { content, textOf } from './content';
+import { effort, readChatOptions, SHARED, verbosity } from './options';
 import { type Check, either, list, object, only, refuse, text, word } from './schema';
-import type { ResponseRequest, WireItem } from './wire_types';
+import { FUNCTION, toolChoice, toolList } from './tools';
 
 const CONTENT = content('input_text', 'output_text', 'text', 'refusal');
 const THOUGHTS = list(object({ 'text!': text }));
@@ -37,7 +28,7 @@ const RESPONSE_REQUEST = object({
   ...SHARED,
   'input!': either(text, list(item, 1)),
   instructions: text,
-  tools: list(object({ 'type!': isFunction, ...FUNCTION }), 0, MAX_TOOLS),
+  tools: toolList(FUNCTION),
   tool_choice: toolChoice({ 'name!': text }),
   include: list(text),
   reasoning: object({ effort }),

@@ -1,9 +1,10 @@
-// The messages and tools of chat completions: their checks, and as the engine's.
+// The messages of chat completions: their checks, and as the engine's.
 
-import type { ChatMessage } from '../api_engine';
-import { content, FUNCTION, isFunction, MAX_TOOLS, textOf } from './request';
+import type { ChatMessage } from '../../api_engine';
+import type { WireMessage } from '../http/wire_types';
+import { content, textOf } from './content';
 import { type Check, list, object, refuse, text, word } from './schema';
-import type { WireMessage } from './wire_types';
+import { isFunction } from './tools';
 
 const CALL = object({
   'id!': text,
@@ -34,7 +35,6 @@ const message: Check = (value, param) => {
 };
 
 export const messages = list(message, 1);
-export const tools = list(object({ 'type!': isFunction, 'function!': object(FUNCTION) }), 0, MAX_TOOLS);
 
 export function readMessage(message: WireMessage): ChatMessage {
   const { role, refusal, tool_calls, tool_call_id } = message;

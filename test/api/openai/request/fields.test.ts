@@ -2,10 +2,10 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ChatMessage, EngineEvent } from '../../../src/api/api_engine';
-import { createFetch } from '../../../src/api/openai/fetch';
-import { checkChat } from '../../../src/engine/worker/request/chat_checks';
-import { done, post, type Script, scriptedEngine, start, token, words } from '../scripted_engine';
+import type { ChatMessage, EngineEvent } from '../../../../src/api/api_engine';
+import { createFetch } from '../../../../src/api/openai/fetch';
+import { checkChat } from '../../../../src/engine/worker/request/chat_checks';
+import { done, post, type Script, scriptedEngine, start, token, words } from '../../scripted_engine';
 
 const MESSAGES = [{ role: 'user', content: 'hello' }];
 

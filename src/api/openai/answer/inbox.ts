@@ -1,8 +1,8 @@
 // The events of an answer in bursts: what arrived while the reader was busy comes together, and a slow reader gets
 // ever larger bursts.
 
-import { nextTask } from '../../shared/next_task';
-import type { EngineEvent } from '../api_engine';
+import { nextTask } from '../../../shared/next_task';
+import type { EngineEvent } from '../../api_engine';
 
 /**
  * News that are no part of an answer. While the engine is busy or recovers, the reader waits: a stream in the page has

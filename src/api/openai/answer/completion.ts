@@ -1,13 +1,13 @@
 // What chat completions and completions share: an answer as one object, or as a stream of chunks.
 
-import type { EngineEvent } from '../api_engine';
-import { describeError, invalid } from './errors';
-import type { ApiCall } from './http_request';
+import type { EngineEvent } from '../../api_engine';
+import { describeError, invalid } from '../http/errors';
+import type { ApiCall } from '../http/http_request';
+import type { SharedRequest } from '../http/wire_types';
 import { Inbox } from './inbox';
 import { emptyPiece, hasPart, type Logprobs, type Piece, Pieces, type TokenTimes } from './pieces';
 import { dataEvent, eventStream, type StreamWriter } from './sse';
 import { Timings } from './timings';
-import type { SharedRequest } from './wire_types';
 
 /** The form in which a route writes an answer. */
 export interface Form {

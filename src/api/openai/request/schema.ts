@@ -1,8 +1,8 @@
 // Checks of untrusted JSON. A value of the wrong form is an ApiError that names its field. Null counts as absent, as in
 // OpenAI's interface. Fields without a check are ignored.
 
-import { isJsonObject } from '../../shared/json_object';
-import { ApiError, invalid, unsupported } from './errors';
+import { isJsonObject } from '../../../shared/json_object';
+import { ApiError, invalid, unsupported } from '../http/errors';
 
 /** Throws if a value is wrong. `param` names it as errors do, such as `messages[0].content`. */
 export type Check = (value: unknown, param: string) => void;

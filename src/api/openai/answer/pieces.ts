@@ -1,6 +1,6 @@
 // Events to pieces of an answer: as few as their order allows, so that a burst becomes one chunk of a stream.
 
-import type { EngineEvent } from '../api_engine';
+import type { EngineEvent } from '../../api_engine';
 
 type TokenEvent = Extract<EngineEvent, { type: 'token' }>;
 type CallEvent = Extract<EngineEvent, { type: 'tool-call' }>;

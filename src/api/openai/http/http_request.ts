@@ -1,7 +1,7 @@
 // What a `fetch` is called with, as one request; and its body, bounded, as JSON.
 
-import { isJsonObject, type JsonObject } from '../../shared/json_object';
-import type { ApiEngine } from '../api_engine';
+import { isJsonObject, type JsonObject } from '../../../shared/json_object';
+import type { ApiEngine } from '../../api_engine';
 import { ApiError, invalid } from './errors';
 
 export interface HttpRequest {

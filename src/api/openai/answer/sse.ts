@@ -1,6 +1,6 @@
 // An answer as a stream of Server-Sent Events. One burst is one read of the stream.
 
-import type { EngineEvent } from '../api_engine';
+import type { EngineEvent } from '../../api_engine';
 import type { Inbox } from './inbox';
 
 /** Writes an answer as the text of its events. An empty text sends nothing. */

@@ -1,13 +1,13 @@
 // The fields of a request that set how an answer is made: their checks, and the engine's options.
 
-import { isJsonObject } from '../../shared/json_object';
-import type { ApiEngine, EngineChatOptions, EngineGenerateOptions } from '../api_engine';
+import { isJsonObject } from '../../../shared/json_object';
+import type { ApiEngine, EngineChatOptions, EngineGenerateOptions } from '../../api_engine';
+import { invalid, unsupported } from '../http/errors';
+import type { SharedRequest, WireFormat, WireFunction } from '../http/wire_types';
 import { CONSTRAINTS, readConstraint } from './constraint';
-import { invalid, unsupported } from './errors';
-import { type Check, either, flag, form, integer, list, number, object, only, text, word } from './schema';
-import type { SharedRequest, WireContent, WireFormat, WireFunction } from './wire_types';
+import { type Check, either, flag, form, integer, list, number, object, only, word } from './schema';
+import { readTools } from './tools';
 
-type Tool = NonNullable<EngineChatOptions['tools']>[number];
 type Range = readonly [min: number, max: number];
 
 /** Fields for a number option of the engine, which has the same name and range. */
@@ -25,18 +25,11 @@ const MAX_STOPS = 64;
 const MAX_BIASES = 1024;
 const MAX_BIAS = 100;
 export const MAX_LOGPROBS = 20;
-export const MAX_TOOLS = 128;
 
 /** A text that is not empty. */
 const someText = /* @__PURE__ */ form(
   'a string that is not empty',
   (value) => value !== '' && typeof value === 'string',
-);
-
-/** The name of a tool, as the engine takes it: OpenAI's form, and dots. */
-const toolName = /* @__PURE__ */ form(
-  'a string of 1 to 64 letters, digits, _, - and .',
-  (value) => typeof value === 'string' && /^[\w.-]{1,64}$/.test(value),
 );
 
 const biases: Check = (value, param) => {
@@ -101,47 +94,6 @@ function readEffort(effort: string | null | undefined, param: string, { info }: 
   return info.thinking === 'optional' ? { thinking: isOn ? 'on' : 'off' } : {};
 }
 
-/** The name, description and parameters of a tool. Arguments fit them, unless all tools say `strict: false`. */
-export const FUNCTION: Readonly<Record<string, Check>> = {
-  'name!': toolName,
-  description: text,
-  parameters: object(),
-};
-
-export const isFunction = only('function', 'tools are functions');
-
-/** @param named the checks of an object that names a tool, beside its type */
-export function toolChoice(named: Readonly<Record<string, Check>>): Check {
-  return either(word('none', 'auto', 'required'), object({ 'type!': isFunction, ...named }));
-}
-
-export function readFunction({ name, description, parameters }: WireFunction): Tool {
-  return { name, description: description ?? undefined, parameters: parameters ?? undefined };
-}
-
-/** The tools and the choice of one. `required` and names need tools. */
-function readTools(
-  { info }: ApiEngine,
-  functions: readonly WireFunction[] = [],
-  choice: SharedRequest['tool_choice'],
-): Pick<EngineChatOptions, 'tools' | 'toolChoice' | 'toolArguments'> {
-  const name = typeof choice === 'object' ? (choice?.function?.name ?? choice?.name) : undefined;
-  const tools = functions.map(readFunction);
-  const names = new Set(tools.map((tool) => tool.name));
-  if (names.size < tools.length) throw invalid('tools', 'must have different names');
-  if (name !== undefined ? !names.has(name) : choice === 'required' && tools.length === 0)
-    throw invalid('tool_choice', 'must be one of the tools');
-  if (tools.length === 0 || choice === 'none') return {};
-  if (!info.tools) throw unsupported('tools', 'the chat template takes none');
-  const isFree = functions.every(({ strict }) => strict === false);
-  const toolArguments = isFree ? 'free' : undefined;
-  return {
-    tools,
-    toolArguments,
-    toolChoice: name === undefined ? (choice as 'auto' | 'required' | undefined) : { name },
-  };
-}
-
 /** The options of a conversation, of the fields that chat completions and responses name or nest differently. */
 export function readChatOptions(
   body: SharedRequest,
@@ -160,20 +112,4 @@ export function readChatOptions(
     templateArguments: body.chat_template_kwargs ?? undefined,
     logprobs: isLogged ? (body.top_logprobs ?? 0) : undefined,
   };
-}
-
-/** A content: a text, or parts that each hold a text. */
-export function content(...types: readonly string[]): Check {
-  const part: Check = (value, param) => {
-    object({ 'type!': text })(value, param);
-    const { type } = value as { type: string };
-    if (!types.includes(type)) throw unsupported(`${param}.type`, 'the model reads text');
-    object({ [type === 'refusal' ? 'refusal!' : 'text!']: text })(value, param);
-  };
-  return either(text, list(part));
-}
-
-export function textOf(content: WireContent | null | undefined): string {
-  if (typeof content === 'string') return content;
-  return (content ?? []).map((part) => part.text ?? part.refusal).join('');
 }
