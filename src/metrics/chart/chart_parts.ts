@@ -7,7 +7,7 @@ import { panelWords } from '../../words/panel_words';
 import type { RunData } from '../run/run_data';
 import { formatMs } from '../shared/figure_format';
 import { icons } from '../shared/icons';
-import type { Range, View } from './picture';
+import type { Range, View } from './views/picture';
 
 const INKS = ['ink', 'muted', 'line', 'accent', 'fill', 'danger', 'remote', 'a', 'b', 'c'] as const;
 

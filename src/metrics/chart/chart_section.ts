@@ -9,14 +9,14 @@ import { DrawPacer } from '../shared/draw_pacer';
 import { indexAfterKey } from './chart_keys';
 import { colorsOf, describeChart, emptyText, probes, renderBar, renderRange, spokenRange } from './chart_parts';
 import { chartStyles } from './chart_styles';
-import { ContextView } from './context_view';
-import { HistogramView } from './histogram_view';
 import { legendOf, renderLegend } from './legend';
-import type { ChartInput, Picture, Range, Spot, View } from './picture';
+import { type ChartRequests, TbtChart } from './plot/tbt_chart';
+import { type Axis, middleOf, moveInto, panned, rangeAfterKey, rangeBetween, zoomed } from './plot/zoom';
 import { describeToken, renderReadout, renderStalls, spokenToken } from './readout';
-import { type ChartRequests, TbtChart } from './tbt_chart';
-import { TokensView } from './tokens_view';
-import { type Axis, middleOf, moveInto, panned, rangeAfterKey, rangeBetween, zoomed } from './zoom';
+import { ContextView } from './views/context_view';
+import { HistogramView } from './views/histogram_view';
+import type { ChartInput, Picture, Range, Spot, View } from './views/picture';
+import { TokensView } from './views/tokens_view';
 
 /** Pace of the drawings: more would tell a reader nothing. */
 const PACE = { leastMs: 48, share: 0.008 };

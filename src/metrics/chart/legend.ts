@@ -4,9 +4,9 @@ import { html, nothing, svg } from 'lit';
 import { isOfTooFew } from '../../engine/tbt';
 import { panelWords } from '../../words/panel_words';
 import { isOfServer, MARK, type RunData } from '../run/run_data';
-import { MEDIAN_OF } from './context_view';
-import { type ChartInput, type Ink, LEAST_FOR_LEVELS, PIN_DASHES } from './picture';
-import { placeParts } from './place_parts';
+import { MEDIAN_OF } from './views/context_view';
+import { type ChartInput, type Ink, LEAST_FOR_LEVELS, PIN_DASHES } from './views/picture';
+import { placeParts } from './views/place_parts';
 
 type Sign = 'line' | 'dots' | 'area' | 'dashes' | 'upright' | 'arrow';
 

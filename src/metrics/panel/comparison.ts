@@ -3,7 +3,7 @@
 import { isOfTooFew } from '../../engine/tbt';
 import type { PanelWords } from '../../words/en/panel';
 import { panelWords } from '../../words/panel_words';
-import type { Pin, PinLetter } from '../chart/picture';
+import type { Pin, PinLetter } from '../chart/views/picture';
 import { newTokensOf, type RunData } from '../run/run_data';
 import { formatMs, formatRate, formatRatio } from '../shared/figure_format';
 

@@ -2,7 +2,7 @@
 
 import { html, nothing, svg } from 'lit';
 import { panelWords } from '../../words/panel_words';
-import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';
+import { PIN_DASHES, type Pin, type PinLetter } from '../chart/views/picture';
 import type { RunData } from '../run/run_data';
 import { type Cell, type Column, columnName, columnsOf, comparisonRows } from './comparison';
 

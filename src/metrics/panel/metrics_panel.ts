@@ -17,7 +17,7 @@ import { saveText } from '../../shared/save_text';
 import { sayWarning } from '../../words/error_words';
 import { panelWords } from '../../words/panel_words';
 import { WordedElement } from '../../words/worded_element';
-import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';
+import { PIN_DASHES, type Pin, type PinLetter } from '../chart/views/picture';
 import { runFileName, runToCsv, runToJson } from '../run/export';
 import { DrawPacer } from '../shared/draw_pacer';
 import { renderComparison } from './comparison_table';

@@ -1,6 +1,6 @@
 // Runs with given gaps, as input of the chart's views.
 
-import type { ChartInput } from '../../../src/metrics/chart/picture';
+import type { ChartInput } from '../../../src/metrics/chart/views/picture';
 import { RunRecord } from '../../../src/metrics/run/run_record';
 
 /** A run with these gaps, whose first token is at position `from`. */

@@ -38,6 +38,8 @@ const PANEL = [
   '/src/metrics/chart/chart_styles',
   '/src/metrics/panel/panel_styles',
   '/src/metrics/tuning/tune_styles',
+  '/src/metrics/chart/views/tokens_view',
+  '/src/metrics/chart/plot/tbt_chart',
 ];
 
 /** The first modules of each bundle, by the end of the path of its entry. */

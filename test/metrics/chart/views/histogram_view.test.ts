@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HistogramView } from '../../../src/metrics/chart/histogram_view';
-import { inputOf, runOf } from './runs';
+import { HistogramView } from '../../../../src/metrics/chart/views/histogram_view';
+import { inputOf, runOf } from '../runs';
 
 const gap = fc.double({ min: 0, max: 1e5, noNaN: true });
 

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decimate, nearest, Points, runningMedian } from '../../../src/metrics/chart/points';
+import { decimate, nearest, Points, runningMedian } from '../../../../src/metrics/chart/views/points';
 
 const indices = (n: number) => Array.from({ length: n }, (_, i) => i);
 const listed = (points: Points) => points.view().map((each) => [...each]);

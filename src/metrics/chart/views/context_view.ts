@@ -1,8 +1,8 @@
 // The view "Over context": the gap before each token by the token's position in the context, of this run and earlier
 // ones, with a running median. A pinned run shows only its median.
 
-import { panelWords } from '../../words/panel_words';
-import type { RunData } from '../run/run_data';
+import { panelWords } from '../../../words/panel_words';
+import type { RunData } from '../../run/run_data';
 import {
   type ChartInput,
   liftToFloor,

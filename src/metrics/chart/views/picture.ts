@@ -1,9 +1,9 @@
 // Pictures: the numbers that views make of runs and the chart paints. Types, and rules that views share.
 
-import { isOfTooFew, type TbtSummary } from '../../engine/tbt';
-import { panelWords } from '../../words/panel_words';
-import { newTokensOf, type RunData, type Stall } from '../run/run_data';
-import { formatMs } from '../shared/figure_format';
+import { isOfTooFew, type TbtSummary } from '../../../engine/tbt';
+import { panelWords } from '../../../words/panel_words';
+import { newTokensOf, type RunData, type Stall } from '../../run/run_data';
+import { formatMs } from '../../shared/figure_format';
 import type { Points } from './points';
 
 /** Names of the panel's colors. Each pinned run has its own, and so have tokens of a server. */

@@ -1,7 +1,7 @@
 // The part of the x axis that a chart shows: enlarged, moved, and kept within the whole. Pure. A range of null is the
 // whole. On logarithmic scales all steps are factors.
 
-import type { Range } from './picture';
+import type { Range } from '../views/picture';
 
 /** Fewest tokens in a shown part, and the least part of other scales. */
 const LEAST_TOKENS = 4;

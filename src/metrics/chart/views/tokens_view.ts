@@ -1,9 +1,9 @@
 // The view "Over tokens": the gap before each token by the token's number, with prefill, first token, events,
 // percentiles and stalls.
 
-import { panelWords } from '../../words/panel_words';
-import type { RunData } from '../run/run_data';
-import { formatMs } from '../shared/figure_format';
+import { panelWords } from '../../../words/panel_words';
+import type { RunData } from '../../run/run_data';
+import { formatMs } from '../../shared/figure_format';
 import {
   type ChartInput,
   levelsOf,

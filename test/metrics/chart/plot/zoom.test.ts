@@ -1,7 +1,14 @@
 // The shown part of an axis: it stays within the whole, is never too narrow, and steps by factors on a logarithm.
 
 import { describe, expect, test } from 'vitest';
-import { middleOf, moveInto, panned, rangeAfterKey, rangeBetween, zoomed } from '../../../src/metrics/chart/zoom';
+import {
+  middleOf,
+  moveInto,
+  panned,
+  rangeAfterKey,
+  rangeBetween,
+  zoomed,
+} from '../../../../src/metrics/chart/plot/zoom';
 
 const TOKENS = { whole: { min: 1, max: 101 }, countsTokens: true };
 const LOG = { whole: { min: 1, max: 100 }, isLog: true, countsTokens: false };

@@ -1,7 +1,7 @@
 // Paints the marks around the series of a picture: the bar of prefill, lines with labels, arrows over stalled tokens.
 
 import type uPlot from 'uplot';
-import { type Ink, isWithin, type Picture } from './picture';
+import { type Ink, isWithin, type Picture } from '../views/picture';
 
 /** Colors as CSS text. `fill` is the area below a line. */
 export type Colors = Record<Ink | 'fill', string>;

@@ -1,7 +1,7 @@
 // Ticks of logarithmic axes: round numbers wherever the range begins.
 
 import { expect, test } from 'vitest';
-import { logTicks } from '../../../src/metrics/chart/log_ticks';
+import { logTicks } from '../../../../src/metrics/chart/plot/log_ticks';
 
 test.each([
   [109, 2400, [200, 500, 1000, 2000]],

@@ -2,8 +2,8 @@
 
 import type uPlot from 'uplot';
 import { expect, test } from 'vitest';
-import { type Colors, paintMarks, spreadLabels } from '../../../src/metrics/chart/chart_marks';
-import type { Picture } from '../../../src/metrics/chart/picture';
+import { type Colors, paintMarks, spreadLabels } from '../../../../src/metrics/chart/plot/chart_marks';
+import type { Picture } from '../../../../src/metrics/chart/views/picture';
 
 test('labels keep a line between them and stay within the plot', () => {
   expect(spreadLabels([10, 50, 90], 12, 0, 100)).toEqual([10, 50, 90]);

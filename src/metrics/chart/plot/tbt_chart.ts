@@ -2,11 +2,11 @@
 // the scales. Knows nothing of runs.
 
 import uPlot from 'uplot';
-import { language } from '../../words/language';
+import { language } from '../../../words/language';
+import { isWithin, type Picture, type Scale, type Series, type Spot } from '../views/picture';
 import { type Colors, type Font, LEAD_WIDTH, paintMarks } from './chart_marks';
 import { Gestures } from './gestures';
 import { logTicks } from './log_ticks';
-import { isWithin, type Picture, type Scale, type Series, type Spot } from './picture';
 
 /**
  * Room around the plot, as multiples of the size of the letters: for labels of verticals on top and of levels at the

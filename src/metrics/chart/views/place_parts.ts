@@ -1,7 +1,6 @@
 // The parts of a run by the place that computed them, each with its color. Pure.
 
-import type { RunData } from '../run/run_data';
-import { placeOf } from '../run/run_data';
+import { placeOf, type RunData } from '../../run/run_data';
 import type { Ink } from './picture';
 import { type Part, partInside } from './points';
 

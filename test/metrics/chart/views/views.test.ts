@@ -1,12 +1,12 @@
 // The pictures that views make of runs, and the tokens that the pointer and the keyboard find in them.
 
 import { describe, expect, test } from 'vitest';
-import { ContextView } from '../../../src/metrics/chart/context_view';
-import { HistogramView } from '../../../src/metrics/chart/histogram_view';
-import type { Picture } from '../../../src/metrics/chart/picture';
-import { TokensView } from '../../../src/metrics/chart/tokens_view';
-import { RunRecord } from '../../../src/metrics/run/run_record';
-import { inputOf, movedRun, runOf } from './runs';
+import { ContextView } from '../../../../src/metrics/chart/views/context_view';
+import { HistogramView } from '../../../../src/metrics/chart/views/histogram_view';
+import type { Picture } from '../../../../src/metrics/chart/views/picture';
+import { TokensView } from '../../../../src/metrics/chart/views/tokens_view';
+import { RunRecord } from '../../../../src/metrics/run/run_record';
+import { inputOf, movedRun, runOf } from '../runs';
 
 const lines = ({ series }: Picture) => series.filter(({ kind }) => kind === 'line');
 const pointsOf = ({ data: [xs, ys] }: Picture['series'][number]) => Array.from(xs, (x, i) => [x, ys[i]]);

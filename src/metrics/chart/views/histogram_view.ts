@@ -1,9 +1,9 @@
 // The view "Histogram": the number of gaps of each length, in bins that all shown runs share.
 
-import { isOfTooFew } from '../../engine/tbt';
-import { panelWords } from '../../words/panel_words';
-import type { RunData } from '../run/run_data';
-import { formatMs, formatShare } from '../shared/figure_format';
+import { isOfTooFew } from '../../../engine/tbt';
+import { panelWords } from '../../../words/panel_words';
+import type { RunData } from '../../run/run_data';
+import { formatMs, formatShare } from '../../shared/figure_format';
 import {
   type ChartInput,
   isWithin,
