@@ -3,7 +3,7 @@
 // It masks only where what it has drawn first does not fit. So a token that never fits is made certain, and the
 // probabilities that it tells then are those behind the mask: above zero is allowed.
 
-import { STORYTELLER } from '../grammar/storyteller_tokens';
+import { STORYTELLER } from '../grammar/peers/storyteller_tokens';
 import type { LlamaServer } from './llama_server';
 
 const { tokens, never, isTold } = STORYTELLER;

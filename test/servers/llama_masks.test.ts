@@ -5,9 +5,9 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Place, START, walkToken } from '../../src/cpu/grammar';
 import { compileConstraint } from '../../src/grammar/constraint';
-import { LLAMA_SAMPLES } from '../grammar/gbnf_samples';
+import { LLAMA_SAMPLES } from '../grammar/peers/gbnf_samples';
 import { type LlamaRecord, llamaMask, maskHash } from '../grammar/peers/llama_cpp';
-import { STORYTELLER } from '../grammar/storyteller_tokens';
+import { STORYTELLER } from '../grammar/peers/storyteller_tokens';
 import { projectFile } from '../text/fixtures';
 import { drawMasked } from './llama_draws';
 import { type LlamaServer, startLlamaServer } from './llama_server';
@@ -30,7 +30,7 @@ afterAll(async () => {
     const texts = documents.map((one) => `   ${JSON.stringify(one)}`).join(',\n');
     return ` ${JSON.stringify(name)}: {\n  "source": ${JSON.stringify(source)},\n  "documents": [\n${texts}\n  ]\n }`;
   });
-  writeFileSync(projectFile('test/grammar/fixtures/llama_cpp.json'), `{\n${lines.join(',\n')}\n}\n`);
+  writeFileSync(projectFile('test/grammar/peers/llama_cpp.json'), `{\n${lines.join(',\n')}\n}\n`);
 });
 
 test.each(Object.entries(LLAMA_SAMPLES))('the grammar of %s', async (name, source) => {

@@ -5,9 +5,9 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { constrainedAnswers } from '../../test/engine/constraint/constrained_answers';
-import { drawDocuments } from '../../test/grammar/draws';
-import { countForced } from '../../test/grammar/forced';
 import { compileHostile } from '../../test/grammar/hostile/hostile_search';
+import { drawDocuments } from '../../test/grammar/schema/draws';
+import { countForced } from '../../test/grammar/schema/forced';
 import { readJson } from '../../test/text/fixtures';
 import { runTool } from '../lib/command_line/terminal';
 

@@ -4,7 +4,7 @@ import { compileGrammar } from '../../../src/grammar/compile/compile';
 import { schemaGrammar } from '../../../src/grammar/schema/json_schema';
 import { gbnfGrammar } from '../../../src/grammar/syntax/gbnf';
 import { regexGrammar } from '../../../src/grammar/syntax/regex';
-import { randomSchema } from '../../grammar/random_schema';
+import { randomSchema } from '../../grammar/schema/random_schema';
 import { randomSource } from '../../random';
 import type { Loader } from '../loaders';
 import type { Random } from '../random';

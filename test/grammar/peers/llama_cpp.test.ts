@@ -5,11 +5,11 @@ import { expect, test } from 'vitest';
 import { type Place, START, walkToken } from '../../../src/cpu/grammar';
 import { compileConstraint } from '../../../src/grammar/constraint';
 import { projectFile, readJson } from '../../text/fixtures';
-import { LLAMA_SAMPLES } from '../gbnf_samples';
-import { STORYTELLER } from '../storyteller_tokens';
+import { LLAMA_SAMPLES } from './gbnf_samples';
 import { type LlamaRecord, llamaMask, maskHash } from './llama_cpp';
+import { STORYTELLER } from './storyteller_tokens';
 
-const RECORDS = readJson(projectFile('test/grammar/fixtures/llama_cpp.json')) as unknown as Record<string, LlamaRecord>;
+const RECORDS = readJson(projectFile('test/grammar/peers/llama_cpp.json')) as unknown as Record<string, LlamaRecord>;
 
 test.each(Object.entries(LLAMA_SAMPLES))('the grammar of %s', (name, source) => {
   const record = RECORDS[name];

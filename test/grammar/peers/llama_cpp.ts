@@ -6,7 +6,7 @@
 
 import { maskTokens, type Place, walkToken } from '../../../src/cpu/grammar';
 import type { Automaton } from '../../../src/grammar/automaton';
-import { STORYTELLER } from '../storyteller_tokens';
+import { STORYTELLER } from './storyteller_tokens';
 
 const { tokens, names, ends, never, isTold } = STORYTELLER;
 

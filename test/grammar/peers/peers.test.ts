@@ -10,7 +10,7 @@ import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { randomSource } from '../../random';
 import { dataFile, files, hasData, type Json, projectFile, readJson } from '../../text/fixtures';
 import { compileSchema, documentSource } from '../documents';
-import { XGRAMMAR_SAMPLES } from '../gbnf_samples';
+import { XGRAMMAR_SAMPLES } from './gbnf_samples';
 import { accepts, createCompiler, createMatcher, maskOf } from './xgrammar';
 
 const DOCUMENTS = 3;

@@ -1,11 +1,11 @@
 // Draws documents from random schemas and asks another validator: whatever the automaton writes has to be valid.
 
 import { Ajv2020 } from 'ajv/dist/2020';
-import { ConstraintError } from '../../src/errors';
-import { compileGrammar } from '../../src/grammar/compile/compile';
-import { schemaGrammar } from '../../src/grammar/schema/json_schema';
-import { randomSource } from '../random';
-import { documentSource } from './documents';
+import { ConstraintError } from '../../../src/errors';
+import { compileGrammar } from '../../../src/grammar/compile/compile';
+import { schemaGrammar } from '../../../src/grammar/schema/json_schema';
+import { randomSource } from '../../random';
+import { documentSource } from '../documents';
 import { randomSchema } from './random_schema';
 
 /** What ajv-formats would check, in the words of the standards. */

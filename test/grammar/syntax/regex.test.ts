@@ -1,11 +1,11 @@
 // Regular expressions against those of JavaScript.
 
 import { describe, expect, test } from 'vitest';
-import { ConstraintError } from '../../src/errors';
-import { compileGrammar } from '../../src/grammar/compile/compile';
-import { regexGrammar } from '../../src/grammar/syntax/regex';
-import { randomSource } from '../random';
-import { documentSource, takes } from './documents';
+import { ConstraintError } from '../../../src/errors';
+import { compileGrammar } from '../../../src/grammar/compile/compile';
+import { regexGrammar } from '../../../src/grammar/syntax/regex';
+import { randomSource } from '../../random';
+import { documentSource, takes } from '../documents';
 
 const SOURCES = [
   'abc',

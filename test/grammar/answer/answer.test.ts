@@ -5,19 +5,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020';
 import { describe, expect, test } from 'vitest';
-import { mayEnd, type Place, START, stepByte, walk } from '../../src/cpu/grammar';
-import { controlBytes, MOST_CONTROLS } from '../../src/grammar/answer/control_bytes';
-import { compileAnswer } from '../../src/grammar/constraint';
-import { answerForm } from '../../src/text/answer/answer_form';
-import { createAnswerParser } from '../../src/text/answer/answer_parser';
-import { readCalls } from '../../src/text/answer/call_parser';
-import { createTokenizer } from '../../src/text/any_tokenizer';
-import { createChatTemplate } from '../../src/text/template/chat_template';
-import type { Tool } from '../../src/text/template/message';
-import { randomSource } from '../random';
-import { dataFile, files, hasData, type Json, projectFile, readJson } from '../text/fixtures';
-import { byteLevelJson } from '../text/tiny_vocabulary';
-import { documentSource } from './documents';
+import { mayEnd, type Place, START, stepByte, walk } from '../../../src/cpu/grammar';
+import { controlBytes, MOST_CONTROLS } from '../../../src/grammar/answer/control_bytes';
+import { compileAnswer } from '../../../src/grammar/constraint';
+import { answerForm } from '../../../src/text/answer/answer_form';
+import { createAnswerParser } from '../../../src/text/answer/answer_parser';
+import { readCalls } from '../../../src/text/answer/call_parser';
+import { createTokenizer } from '../../../src/text/any_tokenizer';
+import { createChatTemplate } from '../../../src/text/template/chat_template';
+import type { Tool } from '../../../src/text/template/message';
+import { randomSource } from '../../random';
+import { dataFile, files, hasData, type Json, projectFile, readJson } from '../../text/fixtures';
+import { byteLevelJson } from '../../text/tiny_vocabulary';
+import { documentSource } from '../documents';
 
 const { templates } = readJson(projectFile('test/fixtures/tokenizer/chat_templates.json')) as {
   templates: Record<string, string>;

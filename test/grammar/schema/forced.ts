@@ -1,11 +1,11 @@
 // How much of an answer is forced: positions where the mask leaves one token, and tokens all of whose bytes are the only
 // ones that may come.
 
-import { allowedBytes, mayEnd, type Place, START, walkToken } from '../../src/cpu/grammar';
-import type { Layout } from '../../src/grammar/schema/json_text';
-import { createTokenizer } from '../../src/text/any_tokenizer';
-import { files, type Json } from '../text/fixtures';
-import { compileSchema } from './documents';
+import { allowedBytes, mayEnd, type Place, START, walkToken } from '../../../src/cpu/grammar';
+import type { Layout } from '../../../src/grammar/schema/json_text';
+import { createTokenizer } from '../../../src/text/any_tokenizer';
+import { files, type Json } from '../../text/fixtures';
+import { compileSchema } from '../documents';
 import { inLine } from './spelling';
 
 const text = { type: 'string' };

@@ -2,10 +2,10 @@
 // what is written in fewer ways than a schema allows. Its cases of keywords that are not enforced are refused.
 
 import { describe, expect, test } from 'vitest';
-import { ConstraintError } from '../../src/errors';
-import type { Automaton } from '../../src/grammar/automaton';
-import { hasData, readText } from '../text/fixtures';
-import { compileSchema, takes } from './documents';
+import { ConstraintError } from '../../../src/errors';
+import type { Automaton } from '../../../src/grammar/automaton';
+import { hasData, readText } from '../../text/fixtures';
+import { compileSchema, takes } from '../documents';
 import { inLine, orders } from './spelling';
 
 const FOLDER = 'json_schema/tests/draft2020-12';

@@ -1,7 +1,7 @@
 // The storyteller's vocabulary as bytes.
 
-import { createTokenizer } from '../../src/text/any_tokenizer';
-import { files, projectFile, readJson } from '../text/fixtures';
+import { createTokenizer } from '../../../src/text/any_tokenizer';
+import { files, projectFile, readJson } from '../../text/fixtures';
 
 const tokenizer = createTokenizer(
   files({ tokenizerJson: readJson(projectFile('public/models/storyteller/tokenizer.json')) }),

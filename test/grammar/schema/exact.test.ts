@@ -3,10 +3,10 @@
 
 import { Ajv2020 } from 'ajv/dist/2020';
 import { expect, test } from 'vitest';
-import { ConstraintError } from '../../src/errors';
-import type { Automaton } from '../../src/grammar/automaton';
-import { randomSource } from '../random';
-import { compileSchema, documentSource, takes } from './documents';
+import { ConstraintError } from '../../../src/errors';
+import type { Automaton } from '../../../src/grammar/automaton';
+import { randomSource } from '../../random';
+import { compileSchema, documentSource, takes } from '../documents';
 import { randomSchema } from './random_schema';
 import { inLine, orders } from './spelling';
 

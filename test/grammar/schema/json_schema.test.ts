@@ -1,10 +1,10 @@
 // What each keyword of a schema lets through, by hand, and which keywords are refused.
 
 import { describe, expect, test } from 'vitest';
-import { ConstraintError } from '../../src/errors';
-import { compileGrammar } from '../../src/grammar/compile/compile';
-import { jsonObjectGrammar, schemaGrammar } from '../../src/grammar/schema/json_schema';
-import { compileSchema, takes } from './documents';
+import { ConstraintError } from '../../../src/errors';
+import { compileGrammar } from '../../../src/grammar/compile/compile';
+import { jsonObjectGrammar, schemaGrammar } from '../../../src/grammar/schema/json_schema';
+import { compileSchema, takes } from '../documents';
 
 const closed = { additionalProperties: false };
 

@@ -1,11 +1,11 @@
 // GBNF by hand: texts that a grammar takes and does not take, and grammars that are refused.
 
 import { describe, expect, test } from 'vitest';
-import { ConstraintError } from '../../src/errors';
-import { compileGrammar } from '../../src/grammar/compile/compile';
-import { gbnfGrammar } from '../../src/grammar/syntax/gbnf';
-import { randomSource } from '../random';
-import { documentSource, takes } from './documents';
+import { ConstraintError } from '../../../src/errors';
+import { compileGrammar } from '../../../src/grammar/compile/compile';
+import { gbnfGrammar } from '../../../src/grammar/syntax/gbnf';
+import { randomSource } from '../../random';
+import { documentSource, takes } from '../documents';
 
 const compile = (source: string) => compileGrammar(gbnfGrammar(source));
 
