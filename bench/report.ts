@@ -457,6 +457,8 @@ export interface AtOnce {
   tokensPerSecond: number;
   /** Dispatches of a step. */
   dispatches: number;
+  /** The GPU's own time of a step (p50), from another run: a clock costs some of it. Null without a clock. */
+  gpuMs: number | null;
 }
 
 /** A prompt that an engine before has written to storage. */

@@ -31,9 +31,10 @@ export function kvTable({ quant, kv, rows }: Extract<BenchReport, { suite: 'kv' 
   });
   const together = rows.flatMap(({ shape, tokens, measured }) => {
     const each = measured?.atOnce.map(
-      ({ requests, tokensPerSecond, dispatches }) => `${requests}: ${figure(tokensPerSecond)} (${figure(dispatches)})`,
+      ({ requests, tokensPerSecond, dispatches, gpuMs }) =>
+        `${requests}: ${figure(tokensPerSecond)} (${figure(dispatches)}, ${gpuMs === null ? '-' : `${figure(gpuMs)} ms`})`,
     );
-    const title = `${shape}, ${tokens} tokens, requests at once, tok/s of all and dispatches of a step`;
+    const title = `${shape}, ${tokens} tokens, requests at once, tok/s of all (dispatches of a step, its time on the GPU)`;
     return each?.length ? [`${title}: ${each.join(', ')}`] : [];
   });
   const refused = rows.flatMap(({ shape, tokens, refused: why }) =>

@@ -25,24 +25,27 @@ export async function measureAtOnce(model: SyntheticModel, tokens: number): Prom
   turns.most = Math.max(...REQUESTS);
   session.batches = new Batches(session, turns);
   let seed = 1;
-  const run = async () => {
+  const run = async (gpuTimes: boolean) => {
     const turn = await turns.enter({ stopped: () => false });
     const times: number[] = [];
     let dispatches = 0;
+    let gpuMs: number | null = null;
     const hear = (events: readonly EngineEvent[]) => {
       for (const event of events) {
         if (event.type === 'token') times.push(event.atMs);
         if (event.type === 'done') dispatches = event.metrics.perToken?.dispatches ?? 0;
+        if (event.type === 'gpuTimes') gpuMs = event.gpuMs?.p50 ?? null;
       }
     };
-    const options = { maxTokens: tokens, temperature: 0, seed: 0, ignoreEos: true, reuseCache: false };
+    const options = { maxTokens: tokens, temperature: 0, seed: 0, ignoreEos: true, reuseCache: false, gpuTimes };
     const input = { prompt: seededPrompt(PROMPT, PROMPT, seed++) };
     await generate(session, input, options, hear, () => false, undefined, undefined, turn!).finally(() =>
       turn!.leave(),
     );
-    return { times, dispatches };
+    return { times, dispatches, gpuMs };
   };
-  const together = (requests: number) => Promise.all(Array.from({ length: requests }, run));
+  const together = (requests: number, gpuTimes = false) =>
+    Promise.all(Array.from({ length: requests }, () => run(gpuTimes)));
   await session.backend.prepareBatch?.(turns.most, session.backend.contextLength); // the budget has room for all
   await together(turns.most); // fetches, checks and times the batch
   const measured: AtOnce[] = [];
@@ -53,8 +56,9 @@ export async function measureAtOnce(model: SyntheticModel, tokens: number): Prom
     const start = Math.max(...times.map((each) => each[0])); // all prompts have run
     const end = Math.min(...times.map((each) => each[each.length - 1])); // none has ended
     const between = all.filter((at) => at > start && at <= end).length;
-    const { dispatches } = ran[0];
-    measured.push({ requests, tokensPerSecond: (1000 * between) / (end - start), dispatches });
+    const [{ dispatches }] = ran;
+    const [{ gpuMs }] = await together(requests, true);
+    measured.push({ requests, tokensPerSecond: (1000 * between) / (end - start), dispatches, gpuMs });
   }
   session.branches.giveUp();
   session.branches = undefined;

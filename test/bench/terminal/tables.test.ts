@@ -297,8 +297,8 @@ test('kv: what a parked chat takes, and the first token of one that comes back',
     backMs: 6,
     liveMs: 4,
     atOnce: [
-      { requests: 1, tokensPerSecond: 1000, dispatches: 4 },
-      { requests: 8, tokensPerSecond: 4000, dispatches: 6 },
+      { requests: 1, tokensPerSecond: 1000, dispatches: 4, gpuMs: null },
+      { requests: 8, tokensPerSecond: 4000, dispatches: 6, gpuMs: 0.875 },
     ],
     cachedTokens: 4095,
     stored: { bytes: 2 * 67e6, writeMs: 300, coldMs: 160, ttftMs: 80, tokens: 4096 },
@@ -318,7 +318,9 @@ test('kv: what a parked chat takes, and the first token of one that comes back',
   expect(lines[2]).toMatch(
     /^llama-3.2-1b +4096 +134 +2\.50 +0\.400 +160 +6\.00 +3\.75 % +4\.00 +4095 +134 +300 +80\.0 +50\.0 %$/,
   );
-  expect(lines[3]).toMatch(/tok\/s of all and dispatches of a step: 1: 1,?000 \(4\.00\), 8: 4,?000 \(6\.00\)$/);
+  expect(lines[3]).toMatch(
+    /tok\/s of all \(dispatches of a step, its time on the GPU\): 1: 1000 \(4\.00, -\), 8: 4000 \(6\.00, 0\.875 ms\)$/,
+  );
   expect(lines[4]).toBe('llama-3.1-8b, 4096 tokens: Too large.');
 });
 

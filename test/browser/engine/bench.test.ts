@@ -62,9 +62,10 @@ test('kv: two chats in turns, and requests at once', async () => {
   expect(refused).toBeNull();
   expect(measured?.cachedTokens).toBe(23);
   expect(measured?.atOnce.map(({ requests }) => requests)).toEqual([1, 2, 4, 8]);
-  for (const { tokensPerSecond, dispatches } of measured?.atOnce ?? []) {
+  for (const { tokensPerSecond, dispatches, gpuMs } of measured?.atOnce ?? []) {
     expect(tokensPerSecond).toBeGreaterThan(0);
     expect(dispatches).toBeGreaterThan(1);
+    expect(gpuMs).toBeGreaterThan(0);
   }
 });
 
