@@ -32,6 +32,8 @@ export class LibrarySearch implements ReactiveController {
   private running: AbortController | null = null;
   private isLong = false;
   private scan: SearchScan | null = null;
+  /** What had the focus before a key led here. */
+  private before: HTMLElement | null = null;
 
   constructor(
     private readonly host: SearchHost,
@@ -47,6 +49,7 @@ export class LibrarySearch implements ReactiveController {
   }
 
   focus(): void {
+    if (!this.isFocused) this.before = focusedElement();
     this.field?.focus();
     this.field?.select();
   }
@@ -143,8 +146,18 @@ export class LibrarySearch implements ReactiveController {
     return this.host.renderRoot.querySelector('.search input');
   }
 
+  private get isFocused(): boolean {
+    return this.field?.matches(':focus') === true;
+  }
+
   private get results(): HTMLElement[] {
     return [...this.host.renderRoot.querySelectorAll<HTMLElement>('.result')];
+  }
+
+  /** Gives the focus back to where a key took it from. False if that takes none, as below an open drawer. */
+  private leaves(): boolean {
+    this.before?.focus();
+    return !this.isFocused;
   }
 
   private onInput = (event: Event) => {
@@ -163,6 +176,7 @@ export class LibrarySearch implements ReactiveController {
   private onKey = (event: KeyboardEvent) => {
     if (isComposing(event)) return;
     if (event.key === 'Escape' && this.text !== '') this.onClear();
+    else if (event.key === 'Escape' && this.leaves()) this.before = null;
     else if (event.key === 'ArrowDown' && this.isOn) this.results[0]?.focus();
     else if (event.key === 'Enter' && this.isOn) this.results[0]?.click();
     else return;
@@ -180,6 +194,12 @@ export class LibrarySearch implements ReactiveController {
     event.preventDefault();
     event.stopPropagation();
   };
+}
+
+function focusedElement(): HTMLElement | null {
+  let found = document.activeElement;
+  while (found?.shadowRoot?.activeElement) found = found.shadowRoot.activeElement;
+  return found instanceof HTMLElement ? found : null;
 }
 
 const IS_APPLE = /Mac|iP(hone|ad|od)/.test(navigator.platform);

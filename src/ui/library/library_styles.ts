@@ -57,9 +57,9 @@ export const libraryStyles = css`
   }
   .current .title { font-weight: 550; }
   .title:focus-visible, .rename:focus-visible { outline-offset: -2px; }
-  .actions { flex: none; display: flex; padding-inline-end: 4px; visibility: hidden; }
-  .row:hover .actions, .row:focus-within .actions { visibility: visible; }
-  @media (hover: none) { .actions { visibility: visible; } }
+  .actions { flex: none; display: flex; padding-inline-end: 4px; opacity: 0; } /* takes the focus of a menu that closes */
+  .row:hover .actions, .row:focus-within .actions { opacity: 1; }
+  @media (hover: none) { .actions { opacity: 1; } }
   .actions .icon:hover { background: var(--v-surface); }
   .menu {
     position: fixed; inset: auto; margin: 0; padding: 5px; border: 1px solid var(--v-line); border-radius: 11px; background: var(--v-surface);

@@ -149,6 +149,40 @@ describe('in one browser', () => {
     await expect.poll(() => focused(), SOON).toBe('Sweet pears');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.locator('[data-role=user]').allTextContents(), SOON).toEqual(['Pears']);
+
+    const stop = () =>
+      page.evaluate(() => {
+        const { shadowRoot } = document.querySelector('vivace-library')!;
+        return shadowRoot?.activeElement?.getAttribute('data-testid');
+      });
+    await page.keyboard.press('Tab');
+    await expect.poll(() => stop()).toBe('library-more');
+    for (const leaves of ['Escape', 'Tab']) {
+      await page.keyboard.press('Enter');
+      await expect.poll(() => stop()).toBe('library-rename');
+      await page.keyboard.press(leaves);
+      await expect.poll(() => stop()).toBe('library-more');
+    }
+  });
+
+  test('the keys that lead to the search lead back to the field, with what was written', async () => {
+    const place = () =>
+      page.evaluate(() => {
+        let found = document.activeElement;
+        while (found?.shadowRoot?.activeElement) found = found.shadowRoot.activeElement;
+        return found?.getAttribute('data-testid');
+      });
+    await prompt(page).fill('Half a question');
+    await page.keyboard.press('ControlOrMeta+k');
+    await expect.poll(() => place()).toBe('library-search');
+    await page.keyboard.type('x');
+    await page.keyboard.press('ControlOrMeta+k'); // again, from the search itself
+    await page.keyboard.press('Escape'); // clears
+    await expect.poll(() => place()).toBe('library-search');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => place()).toBe('prompt');
+    expect(await prompt(page).inputValue()).toBe('Half a question');
+    await prompt(page).fill('');
   });
 
   test('each conversation has an address: Back, Forward, a reload and a bookmark open it', async () => {
