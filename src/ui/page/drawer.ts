@@ -15,10 +15,12 @@ interface DrawerParts {
 export class Drawer {
   constructor(private readonly parts: DrawerParts) {
     const { drawer, closer, scrim, narrow } = parts;
-    drawer.tabIndex = -1; // a click beside its buttons leaves the focus within it, where Escape is heard
+    drawer.tabIndex = -1; // a click beside its buttons leaves the focus within it
     closer.addEventListener('click', () => this.close());
     scrim.addEventListener('click', () => this.close());
-    drawer.addEventListener('keydown', (event) => {
+    // Of the whole page: after a Tab out of it the focus is nowhere. Those of the document, which stop an answer, come
+    // later.
+    document.body.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape' || !this.isOpen || event.defaultPrevented) return;
       event.preventDefault(); // so that the key stops no answer
       this.close();
