@@ -50,6 +50,10 @@ export class VivaceLoader extends WordedElement {
     this.name = '';
   }
 
+  protected override willUpdate(): void {
+    this.toggleAttribute('ready', this.state.kind === 'ready');
+  }
+
   override render() {
     const { state } = this;
     switch (state.kind) {

@@ -56,6 +56,7 @@ export class FirstScreen {
   onState(state: LoadState): void {
     const { session, offers } = this.parts;
     this.isLoading = state.kind === 'loading';
+    if (this.welcome) this.welcome.waits = state.kind !== 'ready';
     if (state.kind === 'failed' && state.code === 'gpu-memory' && offers.loading)
       offers.noteRefused(offers.loading.location);
     const { loadedBytes = 0, totalBytes = 0, stage } = (state.kind === 'loading' && state.progress) || {};

@@ -125,6 +125,14 @@ test('on a phone both are drawers: the page behind takes nothing, and closing gi
     await expect.poll(isOpen, SOON).toEqual([false, false]);
     await expect.poll(async () => [await chatIsInert(), await focused()]).toEqual([false, opener]);
 
+    // The focus is nowhere after a Tab out of the page.
+    await page.locator(`#${opener}`).click();
+    await expect.poll(() => focused()).toBe(`close-${drawer}`);
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+    await page.keyboard.press('Escape');
+    await expect.poll(isOpen, SOON).toEqual([false, false]);
+    await expect.poll(() => focused()).toBe(opener);
+
     await page.locator(`#${opener}`).click();
     const beside = drawer === 'shelf' ? PHONE.width - 8 : 8;
     await page.mouse.click(beside, 500);
@@ -236,16 +244,27 @@ test('the first screen stays where it is while the words of a load change, and w
   const places = (state: (typeof states)[number]) =>
     page.evaluate(async (state) => {
       const loader = document.querySelector('vivace-loader')!;
+      const welcome = document.querySelector('vivace-welcome')!;
       Object.assign(loader, { state, name: 'Storyteller' });
-      await loader.updateComplete;
+      Object.assign(welcome, { waits: state.kind !== 'ready', name: 'Storyteller' });
+      await Promise.all([loader.updateComplete, welcome.updateComplete]);
       const inChat = (selector: string) => document.querySelector('vivace-chat')!.shadowRoot!.querySelector(selector);
       const parts = [inChat('h1'), document.querySelector('vivace-next-step'), inChat('vivace-composer')];
       return parts.map((part) => Math.round(part!.getBoundingClientRect().top));
     }, state);
+  const gap = () =>
+    page.evaluate(() => {
+      const line = document
+        .querySelector('vivace-welcome')!
+        .shadowRoot!.querySelector('[data-testid=model-in-words] b')!;
+      const examples = document.querySelector('vivace-chat')!.shadowRoot!.querySelector('.examples')!;
+      return examples.getBoundingClientRect().top - line.getBoundingClientRect().bottom;
+    });
   for (const size of [WIDE, LAPTOP, PHONE]) {
     await page.setViewportSize(size);
     const before = await places(states[0]!);
     for (const state of states) expect(await places(state)).toEqual(before);
+    expect(await gap()).toBeLessThan(50); // once the model is ready
   }
   await page.setViewportSize(WIDE);
 });
