@@ -213,18 +213,23 @@ class VivaceRuns extends WordedElement implements RowActions {
 
   private readonly onFile = async () => {
     const input = this.fileInput;
-    const file = input?.files?.[0];
-    if (!input || !file) return;
-    this.say('');
-    try {
-      if (file.size > MAX_RUN_BYTES) throw new RunFileError(panelWords().runs.tooLarge, 'run-size');
-      const document = readRun(await file.text());
-      await this.take(document);
-    } catch (error) {
-      this.say(error instanceof RunFileError ? sayError(error).text : panelWords().runs.unreadable);
-    }
-    input.value = ''; // allows choosing the same file again
+    const files = [...(input?.files ?? [])];
+    if (input) input.value = ''; // allows choosing the same file again
+    await this.import(files);
   };
+
+  /** Keeps and opens the runs of exported files, and notes why one cannot be read. */
+  async import(files: readonly File[]): Promise<void> {
+    this.say('');
+    for (const file of files) {
+      try {
+        if (file.size > MAX_RUN_BYTES) throw new RunFileError(panelWords().runs.tooLarge, 'run-size');
+        await this.take(readRun(await file.text()));
+      } catch (error) {
+        this.say(error instanceof RunFileError ? sayError(error).text : panelWords().runs.unreadable);
+      }
+    }
+  }
 
   /** Keeps and opens the run of a file, or shows where it is in the list. */
   private async take(document: ReadRun): Promise<void> {

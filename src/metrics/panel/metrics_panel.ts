@@ -182,6 +182,11 @@ export class VivaceMetrics extends WordedElement {
     else void this.runs?.open(id);
   }
 
+  /** Keeps and shows the runs of exported files. */
+  async importRuns(files: readonly File[]): Promise<void> {
+    await this.runs?.import(files);
+  }
+
   /** Cancels a tuning or a measurement in progress, if any. */
   cancelTuning(): void {
     this.renderRoot.querySelector('vivace-repeat')?.cancel();

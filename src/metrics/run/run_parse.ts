@@ -44,6 +44,7 @@ import type { RunSettings } from './run_origin';
 
 /** Most bytes of a file. A run that fills the longest context has about 15 MB. */
 export const MAX_RUN_BYTES = 32_000_000;
+const BEGINNING = new RegExp(`^\\s*\\{\\s*"format"\\s*:\\s*"${RUN_FORMAT}"`);
 const MAX_SETTINGS = 64;
 export const MAX_NAME = 200;
 /** The last moment of a Date. */
@@ -188,11 +189,12 @@ export function readRun(file: string): ReadRun {
   return parseRun(parsed(file));
 }
 
-/** The value of JSON, or null, which is no document. */
+/** The value of JSON, or null, which is no document. @throws RunFileError for the beginning of one */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    return null;
+    if (!BEGINNING.test(json)) return null;
+    throw new RunFileError('This file is incomplete or damaged. Export it again, or copy it again.', 'file-cut');
   }
 }

@@ -22,6 +22,8 @@ export interface Panel extends HTMLElement {
   reset?(run: AskedRun): void;
   /** Shows the run with this id, which may be an earlier one. */
   openRun?(id: string): void;
+  /** Keeps and shows the runs of exported files. */
+  importRuns?(files: readonly File[]): Promise<void>;
   record?(event: EngineEvent): void;
   end?(): void;
   cancelTuning?(): void;

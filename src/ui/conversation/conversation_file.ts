@@ -8,6 +8,9 @@ import type { Conversation } from './conversation_tree';
 
 const FORMAT = 'vivace-conversations';
 const VERSION = 1;
+/** The beginning of an export, also of one that is incomplete. */
+const BEGINNING = /^\s*\{\s*"format"\s*:\s*"vivace-conversations"/;
+const CUT = 'This file is incomplete or damaged. Export it again, or copy it again.';
 const MAX_CONVERSATIONS = 10_000;
 const MAX_FILE_BYTES = 50_000_000;
 
@@ -55,6 +58,7 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
+    if (BEGINNING.test(text)) throw new ConversationFileError(CUT, 'file-cut');
     throw new ConversationFileError('This file is not JSON. Choose a file that Vivace exported.');
   }
 }

@@ -36,6 +36,12 @@ interface Complaint {
   message: string;
 }
 
+/** Numbers of conversations: with anything new, and those that were here already. */
+export interface Added {
+  added: number;
+  known: number;
+}
+
 export class ConversationStore {
   /**
    * Called with an English sentence, including a next step, and its code, when a conversation could not be kept. Says
@@ -211,25 +217,25 @@ export class ConversationStore {
     );
   }
 
-  /**
-   * Merges many copies, each id once, in few steps. Returns the number of kept copies, and reports the first failure
-   * through `onError`.
-   */
-  async addAll(conversations: readonly Conversation[], onProgress: (done: number) => void = () => {}): Promise<number> {
+  /** Merges many copies, each id once, in few steps. Reports the first failure through `onError`. */
+  async addAll(conversations: readonly Conversation[], onProgress: (done: number) => void = () => {}): Promise<Added> {
     await this.ready;
-    let added = 0;
+    let [added, known] = [0, 0];
     let failure: unknown = null;
     for (let from = 0; from < conversations.length && !isFull(failure); from += BATCH) {
       onProgress(from);
       const batch = conversations.slice(from, from + BATCH).filter(({ turns }) => turns.length > 0);
       const copies = new Map(batch.map((copy) => [KEPT + copy.id, copy]));
       const merged: Summary[] = [];
+      let unchanged = 0;
       try {
         await this.table.update([...copies.keys(), INDEX], (key, value) => {
           if (key === INDEX) return indexWith(value, merged);
           try {
             const copy = parseConversation(copies.get(key));
-            const result = parseConversation(mergeCopies(readConversation(value), copy));
+            const stored = readConversation(value);
+            const result = parseConversation(mergeCopies(stored, copy));
+            if (stored && JSON.stringify(stored) === JSON.stringify(result)) unchanged++;
             merged.push(summarize(result));
             return result;
           } catch (error) {
@@ -237,18 +243,19 @@ export class ConversationStore {
             return undefined;
           }
         });
-        added += merged.length;
+        added += merged.length - unchanged;
+        known += unchanged;
         for (const { id } of merged) this.unreadable.delete(id);
       } catch (error) {
         failure ??= error;
       }
     }
-    if (added > 0) this.announce();
+    if (added + known > 0) this.announce();
     if (failure !== null) {
       const { message, code } = sayWhy(failure);
       this.onError(message, code);
     }
-    return added;
+    return { added, known };
   }
 
   /** The part of a save that a closing page can still do. The next listing, in any page, merges the copy. */

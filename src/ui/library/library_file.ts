@@ -10,6 +10,7 @@ import {
   importConversations,
 } from '../conversation/conversation_file';
 import { ConversationFileError } from '../conversation/conversation_parse';
+import type { Added } from '../conversation/conversation_store';
 import type { Conversation } from '../conversation/conversation_tree';
 
 interface ImportOutcome {
@@ -17,26 +18,27 @@ interface ImportOutcome {
   isError: boolean;
 }
 
-/** Adds the conversations of the files, and describes the result. `addAll` returns how many were kept. */
+/** Adds the conversations of the files, and describes the result. */
 export async function importFiles(
   files: readonly File[],
-  addAll: (conversations: readonly Conversation[]) => Promise<number>,
+  addAll: (conversations: readonly Conversation[]) => Promise<Added>,
 ): Promise<ImportOutcome> {
-  let added = 0;
+  const sum: Added = { added: 0, known: 0 };
   const refused: string[] = [];
   for (const file of files) {
+    const of = files.length > 1 ? `${file.name}: ` : '';
     try {
       const found = await readConversations(file);
-      refused.push(...found.refused);
-      added += await addAll(found.conversations);
+      refused.push(...found.refused.map((why) => of + why));
+      const { added, known } = await addAll(found.conversations);
+      sum.added += added;
+      sum.known += known;
     } catch (error) {
-      refused.push(
-        error instanceof ConversationFileError ? sayError(error).text : pageWords().library.unreadableFile(file.name),
-      );
+      const isTold = error instanceof ConversationFileError;
+      refused.push(isTold ? of + sayError(error).text : pageWords().library.unreadableFile(file.name));
     }
   }
-  const text = added > 0 ? describeImport(added, refused) : (refused[0] ?? pageWords().library.nothingImported);
-  return { text, isError: refused.length > 0 };
+  return { text: describeImport(sum, refused), isError: refused.length > 0 };
 }
 
 async function readConversations(file: File): Promise<Imported> {
@@ -44,10 +46,13 @@ async function readConversations(file: File): Promise<Imported> {
   return importConversations(await file.text());
 }
 
-function describeImport(added: number, refused: readonly string[]): string {
+function describeImport({ added, known }: Added, refused: readonly string[]): string {
   const text = pageWords().library;
   const [why] = refused;
-  return why === undefined ? text.imported(added) : `${text.imported(added)} ${text.refused(refused.length, why)}`;
+  const parts = [added > 0 ? text.imported(added) : '', known > 0 ? text.known(known) : ''].filter(Boolean);
+  if (parts.length === 0) return why ?? text.nothingImported;
+  if (why !== undefined) parts.push(text.refused(refused.length, why));
+  return parts.join(' ');
 }
 
 /** Offers conversations as a download. */

@@ -7,14 +7,17 @@ const HEAD_BYTES = 256;
 const MAX_LOOKED_AT = 64;
 const EXPORT = /^\s*\{\s*"(?:format"\s*:\s*"vivace-conversations"|(?:id|title|createdAt|updatedAt|system|turns)"\s*:)/;
 
+const RUN = /^\s*\{\s*"format"\s*:\s*"vivace-run"/;
+
 export type FileKind =
   | { kind: 'model'; files: File[] }
   | { kind: 'conversations'; files: File[] }
+  | { kind: 'runs'; files: File[] }
   /** Text among the files. The complaint is for those who wanted a model. */
   | { kind: 'texts'; files: File[]; complaint: string }
   | { kind: 'neither'; complaint: string };
 
-/** A model's files, exported conversations, texts, or neither, with a sentence that says why and names a next step. */
+/** A model's files, exports, texts, or neither, with a sentence that says why and names a next step. */
 export async function kindOf(files: readonly File[]): Promise<FileKind> {
   const text = pageWords().files;
   const named = (pattern: RegExp) => files.filter(({ name }) => pattern.test(name));
@@ -29,8 +32,11 @@ export async function kindOf(files: readonly File[]): Promise<FileKind> {
   }
   const texts = files.filter(isJson);
   const heads = await Promise.all(texts.slice(0, MAX_LOOKED_AT).map(headOf));
-  const exported = texts.filter((_, i) => EXPORT.test(heads[i] ?? ''));
+  const begunBy = (pattern: RegExp) => texts.filter((_, i) => pattern.test(heads[i] ?? ''));
+  const exported = begunBy(EXPORT);
   if (exported.length > 0) return { kind: 'conversations', files: exported };
+  const runs = begunBy(RUN);
+  if (runs.length > 0) return { kind: 'runs', files: runs };
   if (files.length === 0) return { kind: 'neither', complaint: text.nothing(text.needed) };
   const isText = named(/\.safetensors$/i).length === 0 && files.length <= MAX_LOOKED_AT && (await hasText(files));
   const [one, some] = isText ? [text.noModel, text.noModels] : [text.unknown, text.noModels];

@@ -153,12 +153,21 @@ async function openServer(): Promise<void> {
   if (!opens) await session.load();
 }
 
-/** Imports conversations, loads a model, attaches texts to the next question, or complains about any other files. */
+/** Shows the panel. */
+function showPanel(): void {
+  if (byId('timing').ariaExpanded !== 'true') byId('timing').click();
+}
+
+/** Imports exports, loads a model, attaches texts to the next question, or complains about any other files. */
 async function openFiles(files: readonly File[], attaches = false): Promise<void> {
   const parts = await awaited(pageParts());
   if (!parts) return;
   const found = await parts.kindOf(files);
   if (found.kind === 'conversations') return library.import(found.files);
+  if (found.kind === 'runs') {
+    showPanel();
+    return panel.importRuns?.(found.files);
+  }
   if (found.kind === 'texts' && attaches) return chat.attach(found.files);
   if (found.kind === 'model') return openModel(found.files.length === 1 ? found.files[0] : found.files);
   notices.say({ code: 'no-model', message: found.complaint });
@@ -206,9 +215,7 @@ chat.addEventListener('vivace-health', () => {
   // A model that loads again may have others. Of a missing GPU the chat itself tells.
   if (chat.engine?.health.state === 'well') notices.show(chat.engine.info.warnings);
 });
-chat.addEventListener('vivace-open-run', () => {
-  if (byId('timing').ariaExpanded !== 'true') byId('timing').click();
-});
+chat.addEventListener('vivace-open-run', showPanel);
 chat.addEventListener('vivace-reload', (event) => {
   session.settings = (event as CustomEvent<LoadSettings>).detail;
   void openModel(session.model);

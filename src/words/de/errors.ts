@@ -63,6 +63,7 @@ export const errors: ErrorWords = {
     worker: () => 'Der Teil der Seite, der das Modell ausführt, ist beendet worden.',
     'tab-gone': () => 'Der Tab, in dem das Modell lief, ist nicht mehr da. Versuchen Sie es noch einmal.',
     'conversation-file': (facts) => `Das ist keine Unterhaltung, die Vivace exportiert hat.${place(facts)}`,
+    'file-cut': () => 'Diese Datei ist unvollständig oder beschädigt. Exportieren oder kopieren Sie sie noch einmal.',
     'conversation-version': () => 'Diese Datei kommt von einer neueren Version. Laden Sie die Seite neu.',
     'conversation-size': ({ requestedBytes, grantedBytes }) =>
       `Diese Datei ist zu groß${requestedBytes && grantedBytes ? `: Sie hat ${requestedBytes}, möglich sind ${grantedBytes}` : ''}. Exportieren Sie weniger Unterhaltungen auf einmal.`,

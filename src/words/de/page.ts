@@ -147,6 +147,7 @@ export const page: PageWords = {
     unreadable: 'Ihre Unterhaltungen konnten nicht gelesen werden. Laden Sie die Seite neu.',
     importing: (done, all) => `${done} von ${all} Unterhaltungen importiert …`,
     imported: (n) => (n === 1 ? '1 Unterhaltung importiert.' : `${n} Unterhaltungen importiert.`),
+    known: (n) => (n === 1 ? '1 Unterhaltung war schon hier.' : `${n} Unterhaltungen waren schon hier.`),
     refused: (n, why) => `${n} ${n === 1 ? 'wurde' : 'wurden'} abgelehnt. ${why}`,
     nothingImported: 'Keine Unterhaltungen importiert.',
     unreadableFile: (name) => `${name} konnte nicht gelesen werden.`,

@@ -21,6 +21,7 @@ type ErrorCode =
   | 'worker'
   | 'tab-gone'
   | 'conversation-file'
+  | 'file-cut'
   | 'conversation-version'
   | 'conversation-size'
   | 'conversation-deleted'

@@ -142,6 +142,7 @@ export const page = {
     unreadable: 'Couldn’t read your conversations. Reload the page.',
     importing: (done: number, all: number) => `Importing: ${done} of ${all} conversations.`,
     imported: (n: number) => (n === 1 ? '1 conversation imported.' : `${n} conversations imported.`),
+    known: (n: number) => (n === 1 ? '1 conversation was here already.' : `${n} conversations were here already.`),
     refused: (n: number, why: string) => `${n} ${n === 1 ? 'was' : 'were'} refused. ${why}`,
     nothingImported: 'No conversations imported.',
     unreadableFile: (name: string) => `Couldn’t read ${name}.`,

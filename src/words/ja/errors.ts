@@ -62,6 +62,7 @@ export const errors: ErrorWords = {
     worker: () => 'モデルを実行していた処理が終了しました。',
     'tab-gone': () => 'モデルを実行していたタブがなくなりました。もう一度お試しください。',
     'conversation-file': (facts) => `これは Vivace が書き出した会話ではありません。${place(facts)}`,
+    'file-cut': () => 'このファイルは途中で切れているか、壊れています。もう一度書き出すか、コピーし直してください。',
     'conversation-version': () => 'このファイルは新しいバージョンのものです。ページを再読み込みしてください。',
     'conversation-size': ({ requestedBytes, grantedBytes }) =>
       `ファイルが大きすぎます${requestedBytes && grantedBytes ? `(${requestedBytes}、上限は ${grantedBytes})` : ''}。一度に書き出す会話を減らしてください。`,

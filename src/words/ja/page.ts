@@ -145,6 +145,7 @@ export const page: PageWords = {
     unreadable: '会話を読み込めませんでした。ページを再読み込みしてください。',
     importing: (done, all) => `${all} 件中 ${done} 件の会話を読み込みました…`,
     imported: (n) => `${n} 件の会話を読み込みました。`,
+    known: (n) => `${n} 件の会話はすでにあります。`,
     refused: (n, why) => `${n} 件は読み込めませんでした。${why}`,
     nothingImported: '読み込める会話がありませんでした。',
     unreadableFile: (name) => `${name} を読み込めませんでした。`,

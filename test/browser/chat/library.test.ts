@@ -406,7 +406,7 @@ describe('as a file', () => {
     await second.page.getByTestId('library-new').click();
     await second.page.getByTestId('library-note').getByLabel('Dismiss').click();
     await drop(second.page, 'conversations.json', exported);
-    await expect.poll(() => note(second.page).textContent(), SOON).toContain('2 conversations imported.');
+    await expect.poll(() => note(second.page).textContent(), SOON).toContain('2 conversations were here already.');
     await expect.poll(() => prompt(second.page).isVisible()).toBe(true); // the page did not take the file for a model
     await expect.poll(() => second.page.getByTestId('load-progress').count()).toBe(0);
     await second.page.context().close();

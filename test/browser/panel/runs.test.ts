@@ -108,6 +108,16 @@ test('the line of an answer opens its run, which outlasts the page and travels a
     await input.setInputFiles({ name: 'no.json', mimeType: 'application/json', buffer: Buffer.from('{"a":1}') });
     await expect.poll(() => textOf(note), SOON).toBe('This file is not a run that Vivace exported.');
   }
+  // A file that is dropped anywhere on the page is the same file.
+  await page.locator('#timing').click();
+  await expect.poll(() => page.locator('aside#panel').isVisible(), SOON).toBe(false);
+  await page.evaluate((text) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([text], 'run.json', { type: 'application/json' }));
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+  }, JSON.stringify(document));
+  await expect.poll(() => textOf(note), SOON).toBe('This run is already in the list.');
+  await expect.poll(() => page.locator('aside#panel').isVisible(), SOON).toBe(true);
   // Nor does a run that never left the list.
   await rows.nth(0).getByTestId('open-run').click();
   await expect.poll(() => rows.nth(0).locator('[aria-current=true]').count(), SOON).toBe(1);

@@ -125,6 +125,8 @@ const refusal = (change: (document: RunDocument) => unknown) => {
 
 test('a file that is no run is refused in a sentence', () => {
   expect(() => readRun('{')).toThrow('This file is not a run that Vivace exported.');
+  const cut = JSON.stringify({ format: 'vivace-run', version: 1, text: 'Once' }).slice(0, -3);
+  expect(() => readRun(cut)).toThrow('This file is incomplete or damaged. Export it again, or copy it again.');
   expect(() => readRun('[]')).toThrow('This file is not a run that Vivace exported.');
   expect(refusal((document) => ({ ...document, version: 2 }))).toBe(
     'This run comes from a newer version of Vivace. Reload the page to get that version.',

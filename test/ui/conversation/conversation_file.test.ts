@@ -179,6 +179,11 @@ const [A, B] = [uniqueId(), uniqueId()];
 
 for (const [name, file, sentence] of [
   ['no JSON', 'Hello', 'This file is not JSON. Choose a file that Vivace exported.'],
+  [
+    'an export that was cut',
+    '{"format":"vivace-conversations","version":1,"conversations":[{"id":"0',
+    'This file is incomplete or damaged. Export it again, or copy it again.',
+  ],
   ['deep nesting', '['.repeat(2_000_000), 'This file is not JSON. Choose a file that Vivace exported.'],
   [
     'deep nesting that ends',

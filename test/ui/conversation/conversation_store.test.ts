@@ -211,7 +211,7 @@ test('an import of 3,000 conversations takes a few steps of storage and keeps ea
   const heard = vi.fn();
   store.onChange(heard);
   const steps: number[] = [];
-  expect(await store.addAll(all, (done) => steps.push(done))).toBe(3000);
+  expect(await store.addAll(all, (done) => steps.push(done))).toEqual({ added: 3000, known: 0 });
   expect(calls).toEqual({ get: 0, update: 30, putNow: 0, keys: 1 });
   expect(steps).toEqual(Array.from({ length: 30 }, (_, i) => 100 * i));
   expect(heard).toHaveBeenCalledOnce();
@@ -232,7 +232,7 @@ test('an import leaves out what cannot be merged, reports once, and loses only t
     { ...a!, parent: b!.id },
   ];
   const circle = { ...conversation, updatedAt: Date.now() + 1, turns };
-  expect(await store.addAll([circle, asking('sound').conversation])).toBe(1);
+  expect(await store.addAll([circle, asking('sound').conversation])).toEqual({ added: 1, known: 0 });
   expect(await store.load(conversation.id)).toEqual(conversation);
   expect(said).toHaveBeenCalledOnce();
 
@@ -241,7 +241,7 @@ test('an import leaves out what cannot be merged, reports once, and loses only t
     ++step === 2 ? Promise.reject(new Error('no')) : table.update(keys, change);
   const shaky = openStore({ ...table, update });
   const many = Array.from({ length: 250 }, (_, i) => asking(`${i}`).conversation);
-  expect(await shaky.addAll(many)).toBe(150);
+  expect(await shaky.addAll(many)).toEqual({ added: 150, known: 0 });
   expect(await shaky.list()).toHaveLength(152);
 });
 
@@ -519,6 +519,18 @@ test('storage that is absent or throws at any call is refused, not an error of t
   vi.unstubAllGlobals();
 });
 
+test('an import tells what is new from what was here already', async () => {
+  const store = openStore();
+  const first = asking('first');
+  const { conversation: longer } = asking('second', first.conversation);
+  const other = asking('other').conversation;
+  expect(await store.addAll([first.conversation, other])).toEqual({ added: 2, known: 0 });
+  expect(await store.addAll([first.conversation, other])).toEqual({ added: 0, known: 2 });
+  expect(await store.addAll([longer, other])).toEqual({ added: 1, known: 1 });
+  expect(await store.addAll([first.conversation])).toEqual({ added: 0, known: 1 }); // an older export
+  expect(await store.load(longer.id)).toEqual(longer);
+});
+
 test('all conversations are removed and can be added again', async () => {
   const store = openStore();
   const all = Array.from({ length: 130 }, (_, i) => asking(`talk ${i}`).conversation);
@@ -527,7 +539,7 @@ test('all conversations are removed and can be added again', async () => {
   const removed = await store.removeAll();
   expect(removed.map(({ id }) => id).sort()).toEqual(all.map(({ id }) => id).sort());
   expect([await store.list(), await table.keys('conversation/'), await table.keys('late/')]).toEqual([[], [], []]);
-  expect(await store.addAll(removed)).toBe(130);
+  expect(await store.addAll(removed)).toEqual({ added: 130, known: 0 });
   expect(await openStore().list()).toHaveLength(130);
 });
 

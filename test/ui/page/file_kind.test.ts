@@ -25,6 +25,11 @@ test('exported files are conversations, alone or among other files', async () =>
   expect(await kindOf([photo, bare, exported])).toEqual({ kind: 'conversations', files: [bare, exported] });
 });
 
+test('an exported run is one, also where it was cut: whoever reads it says so', async () => {
+  const run = new File(['{"format":"vivace-run","version":1,"id":'], 'run.json');
+  expect(await kindOf([run, new File(['a,b'], 'run.csv')])).toEqual({ kind: 'runs', files: [run] });
+});
+
 for (const [what, files, pattern] of [
   [
     'a picture',
