@@ -13,6 +13,8 @@ import { readRun } from '../../src/metrics/run/run_parse';
 import { RemoteError } from '../../src/remote/remote_error';
 import { parseGguf } from '../../src/storage/formats/gguf';
 import { parseSafetensors } from '../../src/storage/formats/safetensors';
+import { chooseGguf } from '../../src/storage/hub/hub';
+import { openModel } from '../../src/storage/model_file';
 import { blobSource } from '../../src/storage/source/blob_source';
 import { checkFileSize } from '../../src/ui/conversation/conversation_file';
 import { ConversationFileError } from '../../src/ui/conversation/conversation_parse';
@@ -98,6 +100,23 @@ test('a model file that ends too early is told in plain words; the tensor and th
   expect(sayError(errors[0]).text).toContain('„a.gguf“ ist unvollständig');
   await useLanguage('ja', importTranslation);
   expect(sayError(errors[0]).text).toContain('「a.gguf」は不完全です');
+});
+
+test('a folder or a repository with several models is not called damaged', async () => {
+  const address = { owner: 'o', name: 'r', revision: 'main', file: '', quantization: '' };
+  const files = ['Q2_K', 'Q3_K', 'IQ3_XS'].map((label) => ({ path: `m-${label}.gguf`, size: 1, sha256: null }));
+  const choose = (quantization: string) => async () => chooseGguf(files, { ...address, quantization }, {});
+  const several = await failure(openModel([new File([], 'a.gguf'), new File([], 'b.gguf')]));
+  const [some, none] = [await failure(choose('')()), await failure(choose('Q9_K')())];
+  await useLanguage('de', importTranslation);
+  expect(sayError(several).text).toMatch(/enthält 2 Modelle\. Wählen Sie eines davon\.$/);
+  expect(sayError(some).text).toMatch(/enthält 3 Modelle/);
+  expect(sayError(some).detail).toContain('Q2_K (0 MB)');
+  expect(sayError(none).text).toMatch(/hat diese Quantisierung nicht/);
+  await useLanguage('ja', importTranslation);
+  expect(sayError(several).text).toContain('2 個のモデルがあります');
+  expect(sayError(some).text).toContain('3 個のモデルがあります');
+  expect(sayError(none).text).toContain('量子化は「o/r」にありません');
 });
 
 test.each(['de', 'ja'])('%s says every number that the English sentence has', async (language) => {

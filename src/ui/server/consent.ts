@@ -93,6 +93,7 @@ export class VivaceConsent extends SpokenElement {
 
   private settle(mayAsk: boolean): void {
     this.isAsking = false;
+    this.renderRoot.querySelector('dialog')?.close(); // gives the focus back before it goes
     if (mayAsk) this.choice = null; // nothing is refused
     this.answer?.(mayAsk);
     this.answer = null;

@@ -1,8 +1,9 @@
 // <vivace-server>: the part of the dialog of models that takes a server: its address, its key, its model, and who
-// answers when. Fires `vivace-connect` with what was typed, `vivace-disconnect` and `vivace-cancel-connect`.
+// answers when. Fires `vivace-connect` with what was typed, and `vivace-disconnect`.
 
-import { css, html, nothing } from 'lit';
+import { css, html, nothing, type PropertyValues } from 'lit';
 import { RemoteError } from '../../remote/remote_engine';
+import { codeOf } from '../shared/advice';
 import { sharedStyles } from '../shared/shared_styles';
 import { hostOf, readServer, type ServerChoice, type ServerRule } from './server_choice';
 import type { ServerState } from './server_session';
@@ -97,6 +98,14 @@ export class VivaceServer extends SpokenElement {
     this.input('address').focus();
   }
 
+  /** A refused key is mended in its field. */
+  protected override updated(changed: PropertyValues<this>): void {
+    const { state } = this;
+    if (!changed.has('state')) return;
+    if (state.kind === 'failed' && codeOf(state.error) === 'server-key' && this.matches(':focus-within'))
+      this.input('key').focus();
+  }
+
   override render() {
     const text = say();
     const { state } = this;
@@ -115,8 +124,8 @@ export class VivaceServer extends SpokenElement {
         ${this.renderRule()}
         <div class="row">
           <button class="button primary" data-testid="connect">${state.kind === 'ready' ? text.apply : text.connect}</button>
-          ${state.kind === 'ready' ? html`<button class="button" type="button" data-testid="disconnect" @click=${() => this.fire('vivace-disconnect')}>${text.disconnect}</button>` : nothing}
-          ${state.kind === 'connecting' ? html`<button class="button" type="button" data-testid="cancel-connect" @click=${() => this.fire('vivace-disconnect')}>${text.cancel}</button>` : nothing}
+          ${state.kind === 'ready' ? html`<button class="button" type="button" data-testid="disconnect" @click=${this.disconnect}>${text.disconnect}</button>` : nothing}
+          ${state.kind === 'connecting' ? html`<button class="button" type="button" data-testid="cancel-connect" @click=${this.disconnect}>${text.cancel}</button>` : nothing}
         </div>
       </form>
     </section>`;
@@ -224,9 +233,10 @@ export class VivaceServer extends SpokenElement {
     return this.renderRoot.querySelector<HTMLInputElement>(`#${id}`)!;
   }
 
-  private fire(name: string): void {
-    this.dispatchEvent(new CustomEvent(name, { bubbles: true, composed: true }));
-  }
+  private disconnect = () => {
+    this.focus(); // the button goes
+    this.dispatchEvent(new CustomEvent('vivace-disconnect', { bubbles: true, composed: true }));
+  };
 }
 
 /** The models that a server lists, also one that lacks the model asked for. */

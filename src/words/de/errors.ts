@@ -1,6 +1,6 @@
 // Errors and warnings in German, by code.
 
-import { type ErrorWords, type Facts, isTruncated } from '../en/errors';
+import { type ErrorWords, type Facts, isTruncated, lacksQuantization, modelsIn } from '../en/errors';
 
 const fetchFailed = ({ host, status }: Facts): string => {
   if (!host) return 'Dort ist kein Modell, oder es fehlt ein Teil.';
@@ -42,12 +42,14 @@ export const errors: ErrorWords = {
         ? `Die Unterhaltung hat ${promptTokens} Tokens, das Modell hat aber nur Platz für ${contextLength}.`
         : 'Die Unterhaltung ist zu lang für dieses Modell.',
     'model-fetch': fetchFailed,
-    'model-file': ({ file, message }) =>
-      file
-        ? isTruncated(message)
-          ? `„${file}“ ist unvollständig. Laden Sie die Datei noch einmal herunter.`
-          : `„${file}“ ist kein Modell, beschädigt oder unvollständig.`
-        : 'Die Modelldatei ist beschädigt oder unvollständig.',
+    'model-file': ({ file, message }) => {
+      if (!file) return 'Die Modelldatei ist beschädigt oder unvollständig.';
+      if (isTruncated(message)) return `„${file}“ ist unvollständig. Laden Sie die Datei noch einmal herunter.`;
+      const models = modelsIn(message);
+      if (models) return `„${file}“ enthält ${models} Modelle. Wählen Sie eines davon.`;
+      if (lacksQuantization(message)) return `„${file}“ hat diese Quantisierung nicht. Nennen Sie eine andere.`;
+      return `„${file}“ ist kein Modell, beschädigt oder unvollständig.`;
+    },
     'unsupported-model': () => 'Modelle dieser Art laufen in Vivace nicht.',
     tokenizer: () => 'Der Tokenizer dieses Modells ist nicht lesbar.',
     'chat-template': () => 'Die Chat-Vorlage dieses Modells kommt mit dieser Unterhaltung nicht zurecht.',

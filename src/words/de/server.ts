@@ -53,7 +53,7 @@ export const server: ServerWords = {
   lead: (host) => `Ein Chat mit einem Modell auf ${host}. Was Sie schreiben, geht dorthin.`,
   withdraw: 'Nichts mehr senden',
   withdrawHelp: (host) => `Sie haben erlaubt, dass diese Seite an ${host} sendet, was Sie schreiben.`,
-  failed: (host) => `${host} antwortet dieser Seite nicht.`,
+  failed: (host) => `Keine Verbindung mit ${host}.`,
   next: {
     mixed: ({ host }) =>
       `Diese Seite kam über https:, und Browser lassen sie nur Server mit https: oder auf diesem Computer fragen. Geben Sie ${host} ein Zertifikat, oder öffnen Sie die Seite von http://localhost.`,

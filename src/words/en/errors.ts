@@ -106,6 +106,16 @@ export function isTruncated(message?: string): boolean {
   return !!message?.includes(' is truncated: ');
 }
 
+/** The number of models to choose from, in the sentence of a folder or a repository with several; else ''. */
+export function modelsIn(message = ''): string {
+  return / holds (\d+) (?:models|quantizations)\b/.exec(message)?.[1] ?? '';
+}
+
+/** True for the sentence of a repository without the quantization that was asked for. */
+export function lacksQuantization(message = ''): boolean {
+  return message.includes(': has no quantization ');
+}
+
 export const errors: { errors: Partial<ErrorWords['errors']>; warnings: Partial<ErrorWords['warnings']> } = {
   errors: {
     'context-overflow': ({ promptTokens, contextLength }) =>

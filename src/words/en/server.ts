@@ -57,7 +57,7 @@ export const server = {
   lead: (host: string) => `A chat with a model on ${host}. What you write goes there.`,
   withdraw: 'Send nothing more',
   withdrawHelp: (host: string) => `You allowed this page to send what you write to ${host}.`,
-  failed: (host: string) => `${host} does not answer this page.`,
+  failed: (host: string) => `Not connected to ${host}.`,
   next: {
     mixed: ({ host }: Unreached) =>
       `This page was loaded by https:, and browsers let it ask only servers at https: or on this computer. Give ${host} a certificate, or open the page from http://localhost.`,

@@ -1,6 +1,6 @@
 // Errors and warnings in Japanese, by code.
 
-import { type ErrorWords, type Facts, isTruncated } from '../en/errors';
+import { type ErrorWords, type Facts, isTruncated, lacksQuantization, modelsIn } from '../en/errors';
 
 const fetchFailed = ({ host, status }: Facts): string => {
   if (!host) return 'そこにモデルがないか、一部が足りません。';
@@ -41,12 +41,14 @@ export const errors: ErrorWords = {
         ? `会話は ${promptTokens} トークンありますが、モデルが扱えるのは ${contextLength} トークンまでです。`
         : '会話がこのモデルには長すぎます。',
     'model-fetch': fetchFailed,
-    'model-file': ({ file, message }) =>
-      file
-        ? isTruncated(message)
-          ? `「${file}」は不完全です。もう一度ダウンロードしてください。`
-          : `「${file}」はモデルではないか、破損しているか、不完全です。`
-        : 'モデルのファイルが破損しているか、不完全です。',
+    'model-file': ({ file, message }) => {
+      if (!file) return 'モデルのファイルが破損しているか、不完全です。';
+      if (isTruncated(message)) return `「${file}」は不完全です。もう一度ダウンロードしてください。`;
+      const models = modelsIn(message);
+      if (models) return `「${file}」には ${models} 個のモデルがあります。その中から 1 つを選んでください。`;
+      if (lacksQuantization(message)) return `この量子化は「${file}」にありません。別のものを指定してください。`;
+      return `「${file}」はモデルではないか、破損しているか、不完全です。`;
+    },
     'unsupported-model': () => 'この種類のモデルは Vivace では動作しません。',
     tokenizer: () => 'このモデルのトークナイザーを読み取れません。',
     'chat-template': () => 'このモデルのチャットテンプレートはこの会話を処理できません。',

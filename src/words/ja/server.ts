@@ -53,7 +53,7 @@ export const server: ServerWords = {
   lead: (host) => `${host} 上のモデルとのチャットです。入力した内容はそこに送られます。`,
   withdraw: '今後は送信しない',
   withdrawHelp: (host) => `入力した内容を ${host} に送ることを、このページに許可しています。`,
-  failed: (host) => `${host} がこのページに応答しません。`,
+  failed: (host) => `${host} に接続できませんでした。`,
   next: {
     mixed: ({ host }) =>
       `このページは https: で読み込まれたため、ブラウザーは https: のサーバーかこのコンピューター上のサーバーにしか問い合わせを許しません。${host} に証明書を設定するか、http://localhost からページを開いてください。`,

@@ -248,12 +248,45 @@ test('a server that does not answer is told with a remedy, and the model of the 
     server.behavior = behavior;
     await connect(page, server.url, key);
     if (i === 0) await page.getByTestId('consent-allow').click();
-    await expect.poll(() => page.getByTestId('server-trouble').textContent({ timeout: 5_000 })).toContain(remedy);
+    const trouble = () => page.getByTestId('server-trouble').textContent({ timeout: 5_000 });
+    await expect.poll(trouble).toContain(remedy);
+    expect(await trouble()).toContain(`Not connected to ${server.host}.`); // it may have answered, and wrongly
   }
   expect(await page.getByTestId('server-trouble').textContent()).not.toContain('apiKey');
   await screenshot(page, 'server_trouble');
   expect(await foot(page)).toBe(PROMISE);
   expect(await page.locator('#model-name').textContent()).not.toBe('far-model');
+});
+
+test('by keyboard: the focus comes back from the consent, goes to a refused key, and outlasts the connection', async () => {
+  const { page } = await visit(site, CHAIN);
+  await ready(page);
+  server.behavior = { key: KEY };
+  const place = () =>
+    page.evaluate(() => {
+      let found = document.activeElement;
+      while (found?.shadowRoot?.activeElement) found = found.shadowRoot.activeElement;
+      return found?.getAttribute('data-testid');
+    });
+  await typeServer(page, server.url);
+  await page.getByTestId('server-address').focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => place()).toBe('consent-allow');
+  await page.keyboard.press('Escape'); // no
+  await expect.poll(() => place()).toBe('server-address');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => place()).toBe('consent-allow');
+  await page.keyboard.press('Enter');
+  await page.getByTestId('server-trouble').waitFor();
+  await expect.poll(() => place()).toBe('server-key');
+  await page.keyboard.type(KEY);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => state(page)).toBe('ready');
+  await expect.poll(() => place()).toBe('server-key');
+  await page.getByTestId('disconnect').focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => state(page)).toBe('off');
+  await expect.poll(() => place()).toBe('server-address');
 });
 
 test('a server that is too busy to begin is asked again, by itself and by the reader', async () => {
