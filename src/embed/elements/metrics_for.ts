@@ -13,6 +13,7 @@ class MetricsFor implements ReactiveController {
   /** The chat connected to the panel. `following` ends the connection. */
   private followed: VivaceChat | null = null;
   private following = new AbortController();
+  private readonly changes = new MutationObserver(() => this.follow());
 
   constructor(private readonly panel: VivaceMetrics) {
     panel.addController(this);
@@ -20,9 +21,8 @@ class MetricsFor implements ReactiveController {
 
   hostConnected(): void {
     const { panel, connected } = this;
-    this.warn();
-    if (!panel.hasAttribute('for')) return;
-    protect(panel, 'block');
+    this.changes.observe(panel, { attributeFilter: ['for'] });
+    void panel.updateComplete.then(() => this.warn()); // a framework may set its attributes afterwards
     const onEvent = ({ target }: Event) => {
       if (target instanceof Element && target.id === panel.getAttribute('for')) this.follow();
     };
@@ -34,6 +34,7 @@ class MetricsFor implements ReactiveController {
   }
 
   hostDisconnected(): void {
+    this.changes.disconnect();
     this.connected.abort();
     this.connected = new AbortController();
     this.part();
@@ -54,11 +55,15 @@ class MetricsFor implements ReactiveController {
   /** The chat with the id, or null while the tree holds none. */
   private get chat(): VivaceChat | null {
     const root = this.panel.getRootNode() as Document | ShadowRoot;
-    return root.querySelector<VivaceChat>(`vivace-chat#${CSS.escape(this.panel.getAttribute('for') ?? '')}`);
+    const id = this.panel.getAttribute('for');
+    return id ? root.querySelector<VivaceChat>(`vivace-chat#${CSS.escape(id)}`) : null;
   }
 
+  /** Follows the chat that the attribute names now. A panel that never had the attribute is left alone. */
   private follow(): void {
     const { chat, panel } = this;
+    if (!panel.hasAttribute('for') && !this.followed) return;
+    protect(panel, 'block');
     const theme = chat?.dataset.theme ?? 'auto';
     showTheme(panel, theme);
     panel.theme = theme;
