@@ -54,6 +54,8 @@ const FACTS = Object.fromEntries(
     'host',
     'status',
     'chosen',
+    'id',
+    'vocabSize',
     'choices',
     'seconds',
   ].map((name) => [name, `<${name}>`]),

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../shared/json_object';
 import { asArray, asId, tokenContent } from '../json';
+import type { TokenizerFiles } from '../tokenizer_files';
 
 /** Control tokens that end a turn, a tool call or a text, for configurations that do not name them. From llama.cpp. */
 export const END_TOKENS: ReadonlySet<string> = new Set([
@@ -34,6 +35,9 @@ export const END_TOKENS: ReadonlySet<string> = new Set([
   '<|file_sep|>',
 ]);
 
+/** How GGUF files write that there is no such token: -1 as an unsigned number. */
+const NO_TOKEN = 0xffff_ffff;
+
 /** Tokens that end a part of an answer, not the answer, in a vocabulary with the tokens `beside`. */
 const NOT_THE_END: readonly { readonly token: string; readonly beside: readonly string[] }[] = [
   { token: '<|end|>', beside: ['<|return|>', '<|call|>'] },
@@ -55,12 +59,13 @@ export function findSpecialTokens(
   tokenOf: (id: number) => string | undefined,
   isAdded: (id: number) => boolean,
 ): SpecialTokens {
-  const generated = (key: string) => [generationConfig?.[key]].flat().map(asId);
   const fromGguf = (name: string) => asId(gguf?.get(`tokenizer.ggml.${name}_token_id`));
   const text = (id: number | null | undefined) => (id == null ? null : (tokenOf(id) ?? null));
 
-  const bosToken = tokenContent(config.bos_token) ?? text(fromGguf('bos')) ?? text(generated('bos_token_id')[0]);
-  const eosToken = tokenContent(config.eos_token) ?? text(fromGguf('eos')) ?? text(generated('eos_token_id')[0]);
+  const bosToken =
+    tokenContent(config.bos_token) ?? text(fromGguf('bos')) ?? text(asId(firstOf(generationConfig?.bos_token_id)));
+  const eosToken =
+    tokenContent(config.eos_token) ?? text(fromGguf('eos')) ?? text(asId(firstOf(generationConfig?.eos_token_id)));
   const added = (token: string) => {
     const id = idOf(token);
     return id !== undefined && isAdded(id) ? id : null;
@@ -69,13 +74,29 @@ export function findSpecialTokens(
     NOT_THE_END.some((rule) => rule.token === token && rule.beside.every((other) => added(other) !== null));
   const ids = [
     eosToken === null ? null : (idOf(eosToken) ?? null),
-    ...generated('eos_token_id'),
-    fromGguf('eos'),
-    fromGguf('eot'),
-    fromGguf('eom'),
-    ...asArray(gguf?.get('tokenizer.ggml.eog_token_ids')).map(asId),
+    ...namedEnds(generationConfig, gguf).map(asId),
     ...[...END_TOKENS].filter((token) => !goesOn(token)).map(added),
   ];
   const eosIds = [...new Set(ids)].filter((id): id is number => id !== null && tokenOf(id) !== undefined);
   return { bosToken, eosToken, eosIds };
+}
+
+/** Ids that the files name as the end of an answer, and that no token of the vocabulary has. */
+export function strayEnds(
+  { generationConfig, gguf }: Pick<TokenizerFiles, 'generationConfig' | 'gguf'>,
+  vocabSize: number,
+): number[] {
+  const ids = namedEnds(generationConfig, gguf).map((id) => (typeof id === 'bigint' ? Number(id) : id));
+  return ids.filter((id): id is number => Number.isInteger(id) && Number(id) >= vocabSize && id !== NO_TOKEN);
+}
+
+/** The ids of ends, unchecked. */
+function namedEnds(generationConfig: JsonObject | null, gguf: ReadonlyMap<string, unknown> | null): unknown[] {
+  const named = (name: string) => gguf?.get(`tokenizer.ggml.${name}`);
+  const single = ['eos_token_id', 'eot_token_id', 'eom_token_id'].map(named);
+  return [generationConfig?.eos_token_id, ...single, ...asArray(named('eog_token_ids'))].flat();
+}
+
+function firstOf(value: unknown): unknown {
+  return Array.isArray(value) ? value[0] : value;
 }

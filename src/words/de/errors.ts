@@ -120,6 +120,10 @@ export const errors: ErrorWords = {
       chosen && choices
         ? `Von ${choices} Quantisierungen dieses Modells wurde ${chosen} gewählt.`
         : 'Eine Quantisierung dieses Modells wurde gewählt.',
+    'end-token-unknown': ({ id, vocabSize }) =>
+      id && vocabSize
+        ? `Die Dateien des Modells beenden Antworten mit dem Token ${id}, das Vokabular hat aber nur ${vocabSize} Tokens. Antworten enden vielleicht nicht von selbst.`
+        : 'Die Dateien des Modells beenden Antworten mit einem Token, das es nicht gibt.',
     constraint: () => 'Die Vorgabe für die Antwort wird in Teilen anders eingehalten als verlangt.',
     'cache-full': ({ requestedBytes, keptBytes }) =>
       `Der Speicher des Browsers ist voll${requestedBytes && keptBytes ? `: Von ${requestedBytes} des Modells sind ${keptBytes} gespeichert` : ''}. Das Modell läuft; was fehlt, wird beim nächsten Mal neu heruntergeladen.`,

@@ -53,6 +53,7 @@ type WarningCode =
   | 'race-failed'
   | 'quantize-ignored'
   | 'quantization-chosen'
+  | 'end-token-unknown'
   | 'constraint'
   | 'cache-full'
   | 'storage-hangs'
@@ -72,6 +73,8 @@ type WarningCode =
 export interface Facts {
   name?: string;
   value?: string;
+  id?: string;
+  vocabSize?: string;
   promptTokens?: string;
   contextLength?: string;
   characters?: string;

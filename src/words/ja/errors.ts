@@ -113,6 +113,10 @@ export const errors: ErrorWords = {
       chosen && choices
         ? `このモデルの ${choices} 種類の量子化から ${chosen} を選びました。`
         : 'このモデルの量子化を選びました。',
+    'end-token-unknown': ({ id, vocabSize }) =>
+      id && vocabSize
+        ? `モデルのファイルは回答の終わりを ID ${id} のトークンとしていますが、語彙は ${vocabSize} 個です。回答が自動では終わらないことがあります。`
+        : 'モデルのファイルは回答の終わりを、存在しないトークンとしています。',
     constraint: () => '回答に対する指定の一部は、求められた形とは異なる形で守られます。',
     'cache-full': ({ requestedBytes, keptBytes }) =>
       `ブラウザーの保存領域がいっぱいです${requestedBytes && keptBytes ? `(モデル ${requestedBytes} のうち ${keptBytes} を保存)` : ''}。モデルは動作しますが、不足分は次回もう一度ダウンロードします。`,

@@ -1,4 +1,5 @@
-// What a load says of tools and thinking, read off the chat template, and the answers of a model that has both.
+// What a load says of tools, thinking and the end of answers, read off the files, and the answers of a model that has
+// both abilities.
 
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
@@ -44,4 +45,20 @@ test('a template with both has both, and the answers are split by it', async () 
   const tools = [{ name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } }];
   const called = await answer({ messages: [{ role: 'user', content: 'The weather?' }], tools });
   expect([called.calls[0]?.name, called.finishReason]).toEqual(['weather', 'tool-calls']);
+});
+
+test('an end of answers that the vocabulary lacks is a warning with its number; the model runs', async () => {
+  const { vocabSize } = chain.session.tokenizer;
+  const files = (eos: number) => [
+    ...chainFiles().filter(({ name }) => name !== 'generation_config.json'),
+    new File([JSON.stringify({ eos_token_id: [0, eos] })], 'generation_config.json'),
+  ];
+  expect((await load(files(vocabSize - 1))).info.warnings).toEqual([]);
+  expect((await load(files(vocabSize))).info.warnings).toEqual([
+    {
+      code: 'end-token-unknown',
+      message: `The files end answers with id ${vocabSize}; the vocabulary has ${vocabSize} ids. If answers do not end, correct eos_token_id or pass stop.`,
+      facts: { id: vocabSize, vocabSize },
+    },
+  ]);
 });
