@@ -108,8 +108,8 @@ export class Engine {
    * Starts a worker and loads a model in it. A worker or a GPU that is lost meanwhile begins the load again.
    * @throws VivaceError with a `code`; DOMException AbortError when `signal` aborts
    */
-  static async load(model: ModelLocation, options: EngineLoadOptions = {}): Promise<Engine> {
-    return new Engine(await openHost(model, options));
+  static async load(model: ModelLocation, options?: EngineLoadOptions | null): Promise<Engine> {
+    return new Engine(await openHost(model, options ?? {}));
   }
 
   /** The model as loaded last: after a recovery its backend or context may differ. */
@@ -144,20 +144,18 @@ export class Engine {
   }
 
   /** Answers a conversation through the model's chat template. */
-  chat(
-    messages: readonly ChatMessage[],
-    { tools, toolChoice, templateArguments, continueLast, ...options }: EngineChatOptions = {},
-  ): Answers {
+  chat(messages: readonly ChatMessage[], options?: EngineChatOptions | null): Answers {
+    const { tools, toolChoice, templateArguments, continueLast, ...others } = options ?? {};
     const input = { messages, tools, toolChoice, templateArguments, continueLast };
-    return answers(this.host, this, input, options);
+    return answers(this.host, this, input, others);
   }
 
   /**
    * Continues a text, or ids. Added tokens in a text are recognized. An empty text continues the token that begins a
    * text.
    */
-  complete(prompt: string | readonly number[], options?: EngineGenerateOptions): Answers {
-    return answers(this.host, this, typeof prompt === 'string' ? { prompt } : { ids: prompt }, options);
+  complete(prompt: string | readonly number[], options?: EngineGenerateOptions | null): Answers {
+    return answers(this.host, this, typeof prompt === 'string' ? { prompt } : { ids: prompt }, options ?? {});
   }
 
   /**
@@ -165,12 +163,12 @@ export class Engine {
    * for no answer that runs.
    * @throws VivaceError
    */
-  async tokenize(input: Tokenizable, options?: EngineTokenizeOptions): Promise<number[]> {
+  async tokenize(input: Tokenizable, options?: EngineTokenizeOptions | null): Promise<number[]> {
     return Array.from(await this.idsOf(input, options));
   }
 
   /** The number of ids that `tokenize` gives. @throws VivaceError */
-  async countTokens(input: Tokenizable, options?: EngineTokenizeOptions): Promise<number> {
+  async countTokens(input: Tokenizable, options?: EngineTokenizeOptions | null): Promise<number> {
     return (await this.idsOf(input, options)).length;
   }
 
@@ -181,9 +179,10 @@ export class Engine {
    */
   async embed(
     texts: readonly string[],
-    { signal, ...options }: EmbedOptions & { signal?: AbortSignal } = {},
+    options?: (EmbedOptions & { signal?: AbortSignal }) | null,
   ): Promise<Embeddings> {
-    return this.ask({ kind: 'embed', body: { texts, options } }, signal, true);
+    const { signal, ...others } = options ?? {};
+    return this.ask({ kind: 'embed', body: { texts, options: others } }, signal, true);
   }
 
   /**
@@ -191,7 +190,8 @@ export class Engine {
    * fastest from then on. An abort changes nothing, and the engine stays usable.
    * @throws VivaceError on the cpu backend or with an attention that was chosen by name; DOMException AbortError
    */
-  async tune({ onResult, signal }: EngineTuneOptions = {}): Promise<TuneOutcome> {
+  async tune(options?: EngineTuneOptions | null): Promise<TuneOutcome> {
+    const { onResult, signal } = options ?? {};
     const request = new Request<TuneMessage>(this.host, { kind: 'tune' }, signal);
     try {
       for (;;) {
@@ -215,8 +215,8 @@ export class Engine {
    * second and up to 256 MB of GPU memory meanwhile. Later calls return the same figure.
    * @throws VivaceError on the cpu backend or where memory is short; DOMException AbortError
    */
-  async roofline({ signal }: { signal?: AbortSignal } = {}): Promise<Roofline> {
-    return this.ask({ kind: 'roofline' }, signal);
+  async roofline(options?: { signal?: AbortSignal } | null): Promise<Roofline> {
+    return this.ask({ kind: 'roofline' }, options?.signal);
   }
 
   /** Frees the model and ends the worker, even one that hangs, and a recovery. */
@@ -240,10 +240,8 @@ export class Engine {
     }
   }
 
-  private async idsOf(
-    given: Tokenizable,
-    { thinking, tools, toolChoice, templateArguments, continueLast }: EngineTokenizeOptions = {},
-  ): Promise<Uint32Array> {
+  private async idsOf(given: Tokenizable, options?: EngineTokenizeOptions | null): Promise<Uint32Array> {
+    const { thinking, tools, toolChoice, templateArguments, continueLast } = options ?? {};
     const settings = { tools, toolChoice, templateArguments, continueLast };
     const input = typeof given === 'string' ? { prompt: given } : { messages: given, ...settings };
     const result = await this.host.tokenize(input, thinking).catch((error) => {

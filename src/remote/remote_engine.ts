@@ -50,7 +50,8 @@ export class RemoteEngine {
    * @param address such as `http://localhost:8080/v1`
    * @throws VivaceError with a `code`; DOMException AbortError when `signal` aborts
    */
-  static async load(address: string, options: RemoteOptions = {}): Promise<RemoteEngine> {
+  static async load(address: string, given?: RemoteOptions | null): Promise<RemoteEngine> {
+    const options = given ?? {};
     const server = new Server(address, options);
     const startMs = server.clock.now();
     const list = await server.json('/models', undefined, options.signal ?? new AbortController().signal);
@@ -58,16 +59,14 @@ export class RemoteEngine {
   }
 
   /** Answers a conversation through the chat template of the server. */
-  chat(
-    messages: readonly ChatMessage[],
-    { tools, toolChoice, templateArguments, continueLast, ...options }: EngineChatOptions = {},
-  ): Answers {
-    return this.#answers({ messages, tools, toolChoice, templateArguments, continueLast }, options);
+  chat(messages: readonly ChatMessage[], options?: EngineChatOptions | null): Answers {
+    const { tools, toolChoice, templateArguments, continueLast, ...others } = options ?? {};
+    return this.#answers({ messages, tools, toolChoice, templateArguments, continueLast }, others);
   }
 
   /** Continues a text, or ids. */
-  complete(prompt: string | readonly number[], options: EngineGenerateOptions = {}): Answers {
-    return this.#answers(typeof prompt === 'string' ? { prompt } : { ids: prompt }, options);
+  complete(prompt: string | readonly number[], options?: EngineGenerateOptions | null): Answers {
+    return this.#answers(typeof prompt === 'string' ? { prompt } : { ids: prompt }, options ?? {});
   }
 
   /** Never calls the listener: the health of a server's engine does not change. */

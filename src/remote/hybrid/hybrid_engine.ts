@@ -130,13 +130,13 @@ export class HybridEngine<Local extends LocalEngine = LocalEngine> {
   }
 
   /** Answers a conversation. Options are those of both engines. With `n` above 1, an answer never moves. */
-  chat(messages: readonly ChatMessage[], options: EngineChatOptions = {}): Answers {
-    return this.#answers({ messages, options });
+  chat(messages: readonly ChatMessage[], options?: EngineChatOptions | null): Answers {
+    return this.#answers({ messages, options: options ?? {} });
   }
 
   /** Continues a text, or ids: those of the model that answers. */
-  complete(prompt: string | readonly number[], options: EngineGenerateOptions = {}): Answers {
-    return this.#answers({ prompt, options });
+  complete(prompt: string | readonly number[], options?: EngineGenerateOptions | null): Answers {
+    return this.#answers({ prompt, options: options ?? {} });
   }
 
   /** Stops all answers and unloads both engines, a local one that still loads as soon as it is there. */

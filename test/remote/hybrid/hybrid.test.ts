@@ -56,7 +56,7 @@ describe('the place', () => {
   ])('by the rule %o', async (rule, name) => {
     const { engine } = hybrid({ rule });
     await Promise.resolve(); // the local engine is there
-    const { text, places } = await read(engine.chat(HELLO));
+    const { text, places } = await read(engine.chat(HELLO, null));
     expect(text).toBe(`${name} says hello`);
     expect(places).toEqual([name === 'page' ? 'local' : 'remote']);
     expect(engine.metrics).toEqual({ ttftMs: 4 });
