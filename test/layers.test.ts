@@ -73,7 +73,7 @@ const DOORS: Record<string, readonly string[]> = {
   'engine/worker/turns': ['beside', 'idle_check', 'pause', 'turns'],
   'kernels/constraint': ['advance', 'mask'],
   'grammar/answer': ['answer_grammar', 'control_bytes', 'form', 'tool_arguments'],
-  'grammar/compile': ['compile'],
+  'grammar/compile': ['compile', 'program'],
   'grammar/schema': ['json_schema', 'json_text'],
   'grammar/syntax': ['code_points', 'gbnf', 'letters', 'regex'],
   'kernels/elementwise': [

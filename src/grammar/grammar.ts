@@ -18,18 +18,16 @@ export type Node =
   | { readonly kind: 'list'; readonly separator: Node; readonly parts: readonly ListPart[] }
   /** Another rule, by its number. */
   | { readonly kind: 'call'; readonly rule: number }
-  /** A deterministic automaton, from its state 0 on, which reads bytes (answer/scan.ts). */
+  /** An automaton, from its state 0 on, which reads bytes (answer/scan.ts). */
   | { readonly kind: 'scan'; readonly states: readonly ScanState[] };
 
-export type ScanState =
-  /** Sorted, disjoint ranges of bytes, and the states behind them. */
-  | { readonly edges: readonly ScanEdge[]; readonly mayEnd: boolean }
-  /** The symbol written here, and the state behind it. Null: the end. */
-  | { readonly node: Node; readonly next: number | null };
+/** The ways on from a state. Those of the first one are told apart by what they write. */
+export type ScanState = readonly ScanWay[];
 
-export interface ScanEdge {
-  readonly range: ByteRange;
-  readonly next: number;
+/** Something written, and the state behind it. Null: the end. */
+export interface ScanWay {
+  readonly node: Node;
+  readonly next: number | null;
 }
 
 export interface ListPart {

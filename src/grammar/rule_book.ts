@@ -72,9 +72,7 @@ function shifted(node: Node, by: number): Node {
     case 'call':
       return call(node.rule + by);
     case 'scan': {
-      const states = node.states.map((state) =>
-        'node' in state ? { ...state, node: shifted(state.node, by) } : state,
-      );
+      const states = node.states.map((ways) => ways.map((way) => ({ ...way, node: shifted(way.node, by) })));
       return { ...node, states };
     }
   }

@@ -23,7 +23,7 @@ import { type AnswerForm, answerForm } from '../../text/answer/answer_form';
 import { type ChatTemplate, createChatTemplate } from '../../text/template/chat_template';
 import { findChatTemplate } from '../../text/template/find_template';
 import { createGgufTokenizer, type Tokenizer } from '../../text/tokenizer';
-import { strayEnds } from '../../text/vocabulary/special_tokens';
+import { strayEnd } from '../../text/vocabulary/special_tokens';
 import { attentionKey, loadProfile } from '../../tune/profile/profile_store';
 import type { Backend } from '../backend/backend';
 import { WebGpuBackend } from '../backend/webgpu_backend';
@@ -209,7 +209,7 @@ async function loadFiles(
 ): Promise<LoadedModel> {
   const quantized = quantizes(files, tensors, options, warnings);
   checkActivations(tensors, options);
-  checkEnds(files, tokenizer, warnings);
+  checkEnds(files, tokenizer.vocabSize, warnings);
   const gpu = await requestGpu(options, warnings);
   const contextLength = chooseContext(config, options, gpu?.bindingLimit ?? null, warnings);
   tracker.stage('weights', files.totalBytes); // all cheap checks have passed
@@ -361,13 +361,12 @@ function quantizes(
   return null;
 }
 
-/** Warns of ends that no answer can have. */
-function checkEnds(files: ModelFiles, { vocabSize }: Tokenizer, warnings: Warning[]): void {
-  const ends = strayEnds(files, vocabSize);
-  if (ends.length === 0) return;
-  const [id] = ends;
-  const message = `The files end answers with id ${id}; the vocabulary has ${vocabSize} ids. If answers do not end, correct eos_token_id or pass stop.`;
-  warnings.push({ code: 'end-token-unknown', message, facts: { id, vocabSize } });
+/** Warns of an end that no answer can have. */
+function checkEnds(files: ModelFiles, vocabSize: number, warnings: Warning[]): void {
+  const id = strayEnd(files, vocabSize);
+  if (!id) return; // id 0 is in every vocabulary
+  const message = `Answers end with id ${id}; the vocabulary has ${vocabSize} ids. Correct eos_token_id or pass stop.`;
+  warnings.push({ code: 'end-token', message, facts: { id, vocabSize } });
 }
 
 function countParameters(files: ModelFiles): number {

@@ -2,7 +2,7 @@
 // of the mode's words comes, then something is written, and another mode goes on. Bytes that are no text are read, too.
 
 import { ConstraintError } from '../../errors';
-import type { Node, ScanEdge, ScanState } from '../grammar';
+import { byteIn, EMPTY, type Node, type ScanState, type ScanWay } from '../grammar';
 import type { Fuel } from '../limits';
 
 export interface Word {
@@ -69,18 +69,19 @@ export function scan(modes: readonly Mode[], fuel: Fuel): Node {
     };
     const add = (to: (byte: number) => number) => {
       fuel.spend(mode.lastByte);
-      states.push({ edges: edgesOf(to, mode.lastByte), mayEnd: mode.mayEnd });
+      const edges = edgesOf(to, mode.lastByte);
+      states.push(mode.mayEnd ? [...edges, { node: EMPTY, next: null }] : edges);
     };
     for (let node = 0; node < (start?.size ?? 0); node++) add((byte) => inStart(node, byte));
     for (let node = 0; node < free.size; node++) add((byte) => inFree(free.step(node, byte)));
     for (const { node, next } of [...mode.atStart, ...mode.anywhere]) {
-      states.push({ node, next: next === null ? null : base[next] });
+      states.push([{ node, next: next === null ? null : base[next] }]);
     }
   }
   return { kind: 'scan', states };
 }
 
-function edgesOf(to: (byte: number) => number, lastByte: number): ScanEdge[] {
+function edgesOf(to: (byte: number) => number, lastByte: number): ScanWay[] {
   const edges: { range: [number, number]; next: number }[] = [];
   for (let byte = 0; byte <= lastByte; byte++) {
     const next = to(byte);
@@ -88,7 +89,7 @@ function edgesOf(to: (byte: number) => number, lastByte: number): ScanEdge[] {
     if (last?.next === next) last.range[1] = byte;
     else edges.push({ range: [byte, byte], next });
   }
-  return edges;
+  return edges.map(({ range, next }) => ({ node: byteIn(range), next }));
 }
 
 /** Words as a tree of their bytes, with the way back to the longest end of a text that still begins a word. */

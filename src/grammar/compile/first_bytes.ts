@@ -75,10 +75,8 @@ function mayBeEmpty(node: Node, isNullable: readonly boolean[]): boolean {
       return node.min === 0 || node.max === 0 || isEmpty(node.part);
     case 'call':
       return isNullable[node.rule];
-    case 'scan': {
-      const [first] = node.states;
-      return 'edges' in first && first.mayEnd;
-    }
+    case 'scan':
+      return node.states[0].some((way) => way.next === null && isEmpty(way.node));
   }
 }
 
@@ -112,11 +110,8 @@ function eachFirst(node: Node, isNullable: readonly boolean[], fuel: Fuel, see: 
         if (!part.isOptional) return;
       }
       return;
-    case 'scan': {
-      const [first] = node.states;
-      if ('edges' in first && first.edges.length > 0)
-        see({ kind: 'byte', ranges: first.edges.map(({ range }) => range) });
-    }
+    case 'scan':
+      for (const way of node.states[0]) eachFirst(way.node, isNullable, fuel, see);
   }
 }
 

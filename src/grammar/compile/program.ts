@@ -112,14 +112,8 @@ export class Program {
   /** States lead to one another, so that each begins with an instruction that learns last where it goes. */
   private scan(states: readonly ScanState[], next: number): number {
     const begins = states.map(() => this.add(SPLIT, next, next));
-    for (const [i, state] of states.entries()) {
-      const way =
-        'node' in state
-          ? this.write(state.node, state.next === null ? next : begins[state.next])
-          : this.either([
-              ...state.edges.map(({ range, next: to }) => this.byte(range, begins[to])),
-              ...(state.mayEnd ? [next] : []),
-            ]);
+    for (const [i, ways] of states.entries()) {
+      const way = this.either(ways.map(({ node, next: to }) => this.write(node, to === null ? next : begins[to])));
       this.next[begins[i]] = way;
       this.value[begins[i]] = way;
     }

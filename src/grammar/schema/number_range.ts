@@ -1,7 +1,7 @@
 // Numbers between two bounds, without an exponent, as an automaton that compares them digit by digit. With at most 15
 // digits, two numbers that differ are two doubles that differ, so that whoever reads them sees the bounds kept.
 
-import { choice, literal, type Node, type ScanEdge, type ScanState, sequence } from '../grammar';
+import { byteIn, choice, EMPTY, literal, type Node, type ScanState, type ScanWay, sequence } from '../grammar';
 import type { Fuel } from '../limits';
 import { MAX_DIGITS } from './json_text';
 
@@ -66,11 +66,11 @@ function digitsBetween(min: Bound, max: Bound | null, step: number | null, fuel:
   const [low, high] = [digitsOf(min), max === null ? ENDLESS : digitsOf(max)];
   const places: Place[] = [[0, WHOLE, 0, 0, 0]];
   const ids = new Map<string, number>();
-  const edge = (byte: number, ...place: Place): ScanEdge => {
+  const edge = (byte: number, ...place: Place): ScanWay => {
     const key = place.join();
     const next = ids.get(key) ?? places.push(place) - 1;
     ids.set(key, next);
-    return { range: [byte, byte], next };
+    return { node: byteIn([byte, byte]), next };
   };
   const states: ScanState[] = [];
   for (let i = 0; i < places.length; i++) {
@@ -79,7 +79,7 @@ function digitsBetween(min: Bound, max: Bound | null, step: number | null, fuel:
     // A number with more digits before the point is larger.
     const settled = (to: number, { whole }: Digits) => (phase < POINT ? Math.sign(n - whole.length) || to : to);
     const [isMin, isMax] = [settled(toMin, low), settled(toMax, high)];
-    const edges: ScanEdge[] = [];
+    const edges: ScanWay[] = [];
     const isFull = n === MAX_DIGITS;
     for (let digit = 0; digit < 10 && phase !== ZERO && !isFull; digit++) {
       const compared = (to: number, { whole, fraction }: Digits) =>
@@ -93,7 +93,8 @@ function digitsBetween(min: Bound, max: Bound | null, step: number | null, fuel:
     const isBeyond = ({ whole, fraction }: Digits) => /[1-9]/.test((whole + fraction).slice(n));
     const keepsMin = isMin > 0 || (isMin === 0 && !low.isExclusive && !isBeyond(low));
     const keepsMax = isMax < 0 || (isMax === 0 && (isBeyond(high) || !high.isExclusive));
-    states.push({ edges, mayEnd: n > 0 && phase !== POINT && rest === 0 && keepsMin && keepsMax });
+    if (n > 0 && phase !== POINT && rest === 0 && keepsMin && keepsMax) edges.push({ node: EMPTY, next: null });
+    states.push(edges);
   }
   return { kind: 'scan', states };
 }

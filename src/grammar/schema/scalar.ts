@@ -3,27 +3,25 @@
 import { ConstraintError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
 import { why } from '../../shared/why';
-import { NEVER, type Node, sequence } from '../grammar';
+import { NEVER, type Node } from '../grammar';
 import { shown } from '../shown';
-import { Letters } from '../syntax/letters';
-import { parseRegex } from '../syntax/regex';
+import { boundedPattern } from './bounded_pattern';
 import type { SchemaContext } from './context';
-import { QUOTE } from './json_text';
-import { countOf, isNot, type Place, refuse } from './keywords';
+import { countOf, isNot, type Place } from './keywords';
 import { type Bound, numberBetween } from './number_range';
 import { FORMATS } from './string_formats';
 
-export function stringNode({ text, book, warn }: SchemaContext, schema: JsonObject, { path }: Place): Node {
+export function stringNode(context: SchemaContext, schema: JsonObject, { path }: Place): Node {
+  const { text, book, warn } = context;
   const min = countOf(schema, 'minLength', path, 0);
   const max = countOf(schema, 'maxLength', path, null);
   const keyword = 'pattern' in schema ? 'pattern' : 'format' in schema ? 'format' : null;
   if (keyword === null) return max !== null && min > max ? NEVER : text.string(min, max);
-  for (const other of ['minLength', 'maxLength']) if (other in schema) refuse(path, other, keyword);
   // As zod writes them: the pattern says all of the format.
   if (keyword === 'pattern' && 'format' in schema) warn(`The format of ${shown(path)} is left to its pattern.`);
   const pattern = patternOf(keyword, schema[keyword], path);
-  return book.once(`${keyword} ${schema[keyword]}`, () =>
-    sequence(QUOTE, parseRegex(pattern, new Letters(text.characterOf, book.fuel), path, 'search'), QUOTE),
+  return book.once(`${keyword} ${schema[keyword]} of ${min} to ${max}`, () =>
+    boundedPattern(context, pattern, min, max, path),
   );
 }
 

@@ -1,7 +1,7 @@
 // Finds the tokens that begin a text, and those that end an answer.
 
 import type { JsonObject } from '../../shared/json_object';
-import { asArray, asId, tokenContent } from '../json';
+import { asId, tokenContent } from '../json';
 import type { TokenizerFiles } from '../tokenizer_files';
 
 /** Control tokens that end a turn, a tool call or a text, for configurations that do not name them. From llama.cpp. */
@@ -45,6 +45,8 @@ const NOT_THE_END: readonly { readonly token: string; readonly beside: readonly 
   { token: '</s>', beside: ['<|tool_response>'] },
 ];
 
+type EndFiles = Pick<TokenizerFiles, 'generationConfig' | 'gguf'>;
+
 export interface SpecialTokens {
   readonly bosToken: string | null;
   readonly eosToken: string | null;
@@ -59,13 +61,12 @@ export function findSpecialTokens(
   tokenOf: (id: number) => string | undefined,
   isAdded: (id: number) => boolean,
 ): SpecialTokens {
+  const generated = (key: string) => asId([generationConfig?.[key]].flat()[0]);
   const fromGguf = (name: string) => asId(gguf?.get(`tokenizer.ggml.${name}_token_id`));
   const text = (id: number | null | undefined) => (id == null ? null : (tokenOf(id) ?? null));
 
-  const bosToken =
-    tokenContent(config.bos_token) ?? text(fromGguf('bos')) ?? text(asId(firstOf(generationConfig?.bos_token_id)));
-  const eosToken =
-    tokenContent(config.eos_token) ?? text(fromGguf('eos')) ?? text(asId(firstOf(generationConfig?.eos_token_id)));
+  const bosToken = tokenContent(config.bos_token) ?? text(fromGguf('bos')) ?? text(generated('bos_token_id'));
+  const eosToken = tokenContent(config.eos_token) ?? text(fromGguf('eos')) ?? text(generated('eos_token_id'));
   const added = (token: string) => {
     const id = idOf(token);
     return id !== undefined && isAdded(id) ? id : null;
@@ -74,29 +75,22 @@ export function findSpecialTokens(
     NOT_THE_END.some((rule) => rule.token === token && rule.beside.every((other) => added(other) !== null));
   const ids = [
     eosToken === null ? null : (idOf(eosToken) ?? null),
-    ...namedEnds(generationConfig, gguf).map(asId),
+    ...namedEnds({ generationConfig, gguf }).map(asId),
     ...[...END_TOKENS].filter((token) => !goesOn(token)).map(added),
   ];
   const eosIds = [...new Set(ids)].filter((id): id is number => id !== null && tokenOf(id) !== undefined);
   return { bosToken, eosToken, eosIds };
 }
 
-/** Ids that the files name as the end of an answer, and that no token of the vocabulary has. */
-export function strayEnds(
-  { generationConfig, gguf }: Pick<TokenizerFiles, 'generationConfig' | 'gguf'>,
-  vocabSize: number,
-): number[] {
-  const ids = namedEnds(generationConfig, gguf).map((id) => (typeof id === 'bigint' ? Number(id) : id));
-  return ids.filter((id): id is number => Number.isInteger(id) && Number(id) >= vocabSize && id !== NO_TOKEN);
+/** The first id that the files name as the end of an answer, and that no token of the vocabulary has. */
+export function strayEnd(files: EndFiles, vocabSize: number): number | undefined {
+  return namedEnds(files)
+    .map(Number)
+    .find((id) => id >= vocabSize && id < NO_TOKEN);
 }
 
 /** The ids of ends, unchecked. */
-function namedEnds(generationConfig: JsonObject | null, gguf: ReadonlyMap<string, unknown> | null): unknown[] {
-  const named = (name: string) => gguf?.get(`tokenizer.ggml.${name}`);
-  const single = ['eos_token_id', 'eot_token_id', 'eom_token_id'].map(named);
-  return [generationConfig?.eos_token_id, ...single, ...asArray(named('eog_token_ids'))].flat();
-}
-
-function firstOf(value: unknown): unknown {
-  return Array.isArray(value) ? value[0] : value;
+function namedEnds({ generationConfig, gguf }: EndFiles): unknown[] {
+  const keys = ['eos_token_id', 'eot_token_id', 'eom_token_id', 'eog_token_ids'];
+  return [generationConfig?.eos_token_id, ...keys.map((key) => gguf?.get(`tokenizer.ggml.${key}`))].flat();
 }

@@ -120,7 +120,7 @@ export const errors: ErrorWords = {
       chosen && choices
         ? `Von ${choices} Quantisierungen dieses Modells wurde ${chosen} gewählt.`
         : 'Eine Quantisierung dieses Modells wurde gewählt.',
-    'end-token-unknown': ({ id, vocabSize }) =>
+    'end-token': ({ id, vocabSize }) =>
       id && vocabSize
         ? `Die Dateien des Modells beenden Antworten mit dem Token ${id}, das Vokabular hat aber nur ${vocabSize} Tokens. Antworten enden vielleicht nicht von selbst.`
         : 'Die Dateien des Modells beenden Antworten mit einem Token, das es nicht gibt.',

@@ -53,7 +53,7 @@ type WarningCode =
   | 'race-failed'
   | 'quantize-ignored'
   | 'quantization-chosen'
-  | 'end-token-unknown'
+  | 'end-token'
   | 'constraint'
   | 'cache-full'
   | 'storage-hangs'

@@ -113,7 +113,7 @@ export const errors: ErrorWords = {
       chosen && choices
         ? `このモデルの ${choices} 種類の量子化から ${chosen} を選びました。`
         : 'このモデルの量子化を選びました。',
-    'end-token-unknown': ({ id, vocabSize }) =>
+    'end-token': ({ id, vocabSize }) =>
       id && vocabSize
         ? `モデルのファイルは回答の終わりを ID ${id} のトークンとしていますが、語彙は ${vocabSize} 個です。回答が自動では終わらないことがあります。`
         : 'モデルのファイルは回答の終わりを、存在しないトークンとしています。',

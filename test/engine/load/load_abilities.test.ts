@@ -56,8 +56,8 @@ test('an end of answers that the vocabulary lacks is a warning with its number; 
   expect((await load(files(vocabSize - 1))).info.warnings).toEqual([]);
   expect((await load(files(vocabSize))).info.warnings).toEqual([
     {
-      code: 'end-token-unknown',
-      message: `The files end answers with id ${vocabSize}; the vocabulary has ${vocabSize} ids. If answers do not end, correct eos_token_id or pass stop.`,
+      code: 'end-token',
+      message: `Answers end with id ${vocabSize}; the vocabulary has ${vocabSize} ids. Correct eos_token_id or pass stop.`,
       facts: { id: vocabSize, vocabSize },
     },
   ]);

@@ -53,6 +53,16 @@ const SCHEMAS: readonly [name: string, schema: () => unknown][] = [
   ],
   ['a very long string', () => ({ type: 'string', minLength: 1e9 })],
   ['a string of a length without a bound', () => ({ type: 'string', maxLength: Number.MAX_SAFE_INTEGER })],
+  ['a pattern with a very long length', () => ({ type: 'string', pattern: 'a.*b', minLength: 1e15 })],
+  ['a pattern that remembers, with a length', () => ({ type: 'string', pattern: '(a|b)*a(a|b){16}', maxLength: 1e4 })],
+  [
+    'a pattern of many sets with a length',
+    () => ({
+      type: 'string',
+      pattern: many(400, (i) => `[^${String.fromCodePoint(0x4e00 + 2 * i)}]`).join(''),
+      maxLength: 5000,
+    }),
+  ],
   ['very many items', () => ({ type: 'array', minItems: 1e15 })],
   ['many items in many items', () => nested(6, (items) => ({ type: 'array', items, minItems: 100, maxItems: 200 }))],
   [

@@ -243,6 +243,42 @@ const CASES: readonly [name: string, schema: unknown, fit: readonly string[], un
   ['pattern', { type: 'string', pattern: '^[a-c"\\n]+$' }, ['"abc"', '"\\""', '"\\n"'], ['""', '"d"', '"\\u0061"']],
   ['pattern anywhere', { type: 'string', pattern: 'b.d' }, ['"abcde"', '"bbd"', '"b\u00e4d"'], ['"bd"', '"abc"']],
   [
+    'pattern and length',
+    { type: 'string', pattern: '^[a-c"\\n]+$', minLength: 2, maxLength: 3 },
+    ['"ab"', '"abc"', '"\\"\\n"', '"\\n\\n\\n"'],
+    ['"a"', '"abca"', '"\\n"', '"ad"', '""', '"ab\\n\\n"'],
+  ],
+  [
+    'pattern anywhere and length, counted in code points',
+    { type: 'string', pattern: '\u{1f431}', maxLength: 2 },
+    ['"\u{1f431}"', '"\u{1f431}\u{1f431}"', '"\u00e4\u{1f431}"', '"\u{1f431}\\\\"'],
+    ['""', '"ab"', '"ab\u{1f431}"'],
+  ],
+  [
+    'pattern and a least length',
+    { type: 'string', pattern: '^a*b$', minLength: 3 },
+    ['"aab"', '"aaaaab"'],
+    ['"ab"', '"b"', '"aaa"'],
+  ],
+  [
+    'pattern or empty, and a length',
+    { type: 'string', pattern: '^a?$|^bbb$', maxLength: 2 },
+    ['""', '"a"'],
+    ['"bbb"', '"b"'],
+  ],
+  [
+    'format and length',
+    { type: 'string', format: 'uri', minLength: 6, maxLength: 8 },
+    ['"urn:abc"', '"http://a"'],
+    ['"urn:a"', '"http://ab"'],
+  ],
+  [
+    'pattern of one part and length of another',
+    { allOf: [{ type: 'string', pattern: '^a' }, { maxLength: 2 }] },
+    ['"a"', '"ab"'],
+    ['"abc"', '"b"', '""'],
+  ],
+  [
     'uri',
     { type: 'string', format: 'uri' },
     ['"https://example.org:8080/a/b?c=%20d#e"', '"mailto:a@b.c"', '"urn:a:b"'],
@@ -408,8 +444,6 @@ describe('refused', () => {
     ['contains', { type: 'array', contains: true }],
     ['$dynamicRef', { $dynamicRef: '#' }],
     ['$id', { type: 'array', items: { $id: 'http://example.org', type: 'null' } }],
-    ['maxLength', { type: 'string', pattern: 'a', maxLength: 2 }],
-    ['minLength', { type: 'string', format: 'uri', minLength: 2 }],
     ['properties', { anyOf: [true], properties: {} }],
     ['minLength', { enum: ['a'], minLength: 2 }],
     ['type', { $ref: '#/$defs/a', type: 'string', $defs: { a: true } }],
@@ -487,3 +521,32 @@ function caught(run: () => unknown): ConstraintError {
   }
   throw new Error('nothing was thrown');
 }
+
+describe('a pattern beside a length takes exactly the texts that both take', () => {
+  const LETTERS = ['a', 'b', '"', '\n', 'é', '\u{1f431}'];
+  const texts = [''];
+  for (const text of texts) if ([...text].length < 4) texts.push(...LETTERS.map((letter) => text + letter));
+  test.each(['^a*b?$', 'b', '^(ab|ba)*$|^"', '^(?:[^a]a?)+$', '^.{2}', '', '(a|b)*a(a|b)$', '^[]$', '\\n.?\u{1f431}'])(
+    '%s',
+    (pattern) => {
+      for (const [minLength, maxLength] of [
+        [0, 2],
+        [2, undefined],
+        [1, 3],
+        [3, 3],
+        [0, 0],
+      ]) {
+        const schema = { anyOf: [{ const: 0 }, { type: 'string', pattern, minLength, maxLength }] };
+        if (maxLength === undefined) delete (schema.anyOf[1] as { maxLength?: number }).maxLength;
+        const automaton = compileSchema(schema);
+        const matches = new RegExp(pattern, 'u');
+        const fits = (text: string) => {
+          const n = [...text].length;
+          return n >= minLength! && n <= (maxLength ?? n) && matches.test(text);
+        };
+        const wrong = texts.filter((text) => takes(automaton, JSON.stringify(text)) !== fits(text));
+        expect(wrong).toEqual([]);
+      }
+    },
+  );
+});

@@ -59,7 +59,7 @@ export const BUDGETS = [
     name: 'code of a first answer from a hub',
     files: ['lib/vivace.js', 'lib/vivace_worker_core-*.js', 'lib/vivace_worker_part_hub_model-*.js'],
     budgetKb: 110,
-    ceilingKb: 152.8,
+    ceilingKb: 152.9,
   },
   // 0.2 KB of them: the cost of a context with windows, in the settings; 0.5: waits that end, words for any model;
   // 0.1: a panel that comes in the middle of an answer waits for the next one.
@@ -76,7 +76,7 @@ export const BUDGETS = [
   { name: 'servers for the embed', files: ['embed_server.js'], budgetKb: 30, ceilingKb: 30 },
   { name: 'math for the embed', files: ['embed_math.js'], budgetKb: 62, ceilingKb: 62 },
   { name: 'one engine for all tabs, for the embed', files: ['embed_tabs.js'], budgetKb: 7, ceilingKb: 7 },
-  { name: 'constraints', files: ['lib/constraint.js'], budgetKb: 15, ceilingKb: 18.5 },
+  { name: 'constraints', files: ['lib/constraint.js'], budgetKb: 15, ceilingKb: 18.6 },
 ];
 
 /**
