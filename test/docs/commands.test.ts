@@ -36,6 +36,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   'kv-search': SEARCH,
   'tabs-search': SEARCH,
   'constraint-search': SEARCH,
+  'bundle-order': SEARCH,
   'check-models': GPU,
   'crash-cost': GPU,
   'load-memory': 'Loads gigabytes.',

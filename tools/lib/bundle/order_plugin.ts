@@ -1,58 +1,117 @@
 // The order of modules in the bundles. gzip finds repetitions up to 32 KB apart, so modules that are alike lie side by
 // side: about 3 KB less for the script tag with its panel than in the order in which modules happen to import.
+// `npm run bundle-order` finds such orders by trying thousands.
 
+import path from 'node:path';
 import { type Plugin, parseAst, type Rolldown } from 'vite';
+import { ROOT } from '../ensure.mjs';
 import { shadersOfEngine } from './wgsl_plugin.ts';
 
+/** In a list: all shaders, from the last to the first. */
+export const SHADERS = '/shaders/';
+
 /** Modules of both the page's and the worker's code, placed where the two meet. */
-const SHARED = ['comlink', '/src/errors', '/src/storage/hub/hub_address'];
+const SHARED = ['/node_modules/comlink/dist/esm/comlink.mjs', '/src/errors', '/src/storage/hub/hub_address'];
 
 /** Each module stands behind everything that it imports. */
 const WORKER = [
+  '/src/tune/profile/shader_hash',
+  SHADERS,
   '/src/text/template/chat_template',
-  '/src/text/decode/graphemes',
-  '/src/text/encode/pre_tokenizer',
-  '/src/text/any_tokenizer',
-  '/src/text/tokenizer',
-  '/src/model/config/read_gguf',
-  '/src/model/config/read',
-  '/src/cpu/llama',
+  '/src/text/answer/answer_splitter',
+  '/src/text/answer/answer_parser',
+  '/src/grammar/answer/control_bytes',
+  '/src/engine/worker/request/chat_checks',
+  '/src/sampling/logprobs',
+  '/src/storage/checks/json',
+  '/src/tune/random_floats',
+  '/src/storage/formats/gguf',
+  '/src/storage/cache/tab_locks',
+  '/src/storage/model_file',
   '/src/gpu/readback',
-  '/src/cpu/quantize',
-  '/src/tune/roofline',
-  '/src/tune/tune',
+  '/src/model/config/architectures',
+  '/src/cpu/rope',
+  '/src/model/kv/kv_branches',
+  '/src/model/config/read_gguf',
+  '/src/tune/witness',
+  '/src/attention/select',
   '/src/engine/load/load',
+  '/src/engine/worker/request/generate_options',
+  '/src/grammar/automaton',
+  '/src/engine/worker/steps/token_clock',
+  '/src/engine/worker/answer_turns',
 ];
 
 const EMBED = [
   '/src/embed/session/embed_session',
-  'streaming-markdown',
-  '/src/ui/chat/chat_run',
+  '/src/ui/markdown/footnotes',
+  '/src/embed/fetch/translations',
+  '/src/embed/shared/warnings_for',
+  '/src/ui/chat/gate',
+  '/src/embed/tag/options',
+  '/src/ui/markdown/frame_budget',
+  '/src/ui/shared/field_height',
   '/src/ui/markdown/markdown',
-  '/src/ui/turn/turn_editor',
+  '/node_modules/lit-html/directives/repeat.js',
+  '/src/ui/turn/copy',
+  '/src/shared/format',
+  '/src/ui/chat/chat_run',
+  '/src/embed/tag/widget_host',
+  '/src/ui/shared/input_method',
+  '/src/ui/chat/chat_session',
+  '/src/embed/shared/protect',
+  '/src/ui/turn/thought_styles',
+  '/src/ui/turn/turn',
+  '/src/ui/chat/chat_keys',
+  '/src/embed/tag/widget_styles',
+  '/src/ui/chat/chat_styles',
 ];
 
 const PANEL = [
-  'lit',
-  'uplot',
+  '/node_modules/uplot/dist/uPlot.esm.js',
+  '/node_modules/lit-html/directive-helpers.js',
+  '/src/shared/why',
+  '/node_modules/lit-html/directives/repeat.js',
+  '/src/embed/shared/protect',
+  '/src/embed/fetch/own_script',
   '/src/metrics/chart/chart_styles',
   '/src/metrics/panel/panel_styles',
+  '/src/metrics/repeat/repeat_styles',
+  '/src/metrics/history/runs_styles',
   '/src/metrics/tuning/tune_styles',
-  '/src/metrics/chart/views/tokens_view',
+  '/src/metrics/run/run_parse',
+  '/src/metrics/tuning/tune_texts',
+  '/src/metrics/run/run_origin',
+  '/src/engine/step_text',
+  '/src/metrics/run/kept_run',
+  '/src/metrics/panel/figures',
   '/src/metrics/chart/plot/tbt_chart',
+  '/src/metrics/chart/views/tokens_view',
+  '/src/embed/fetch/shared_texts',
+  '/src/metrics/repeat/measure',
+  '/src/metrics/chart/legend',
 ];
 
 /** The first modules of each bundle, by the end of the path of its entry. */
-const ORDERS: Record<string, () => Promise<string[]>> = {
-  '/src/engine/worker/worker.ts': async () => {
-    // From the last to the first: 40 bytes less.
-    const shaders = (await shadersOfEngine()).map((file) => `/shaders/${file}?raw`).reverse();
-    return [...SHARED, ...shaders, ...WORKER];
-  },
-  '/src/engine/page/worker_code/worker_source.ts': async () => SHARED,
-  '/src/embed/tag/embed.ts': async () => EMBED,
-  '/src/embed/beside/panel_entry.ts': async () => PANEL,
+const ORDERS: Readonly<Record<string, readonly string[]>> = {
+  '/src/engine/worker/worker.ts': WORKER,
+  '/src/engine/page/worker_code/worker_source.ts': SHARED,
+  '/src/embed/tag/embed.ts': EMBED,
+  '/src/embed/beside/panel_entry.ts': PANEL,
 };
+
+const orderOf = (entry: string) => Object.entries(ORDERS).find(([end]) => entry.endsWith(end))?.[1];
+
+/** A module's name in a list, by its path. */
+export const nameOf = (id: string): string =>
+  `/${path.relative(ROOT, id).split(path.sep).join('/')}`.replace(/\.ts$/, '');
+
+/** Those of the modules that the list of an entry names, in its order. */
+export function firstModules(entry: string, ids: readonly string[]): string[] {
+  const named = (name: string) =>
+    ids.filter((id) => (name === SHADERS ? nameOf(id).startsWith(name) : nameOf(id) === name));
+  return orderOf(entry)?.flatMap(named) ?? [];
+}
 
 type Context = Rolldown.PluginContext;
 
@@ -79,8 +138,10 @@ export function orderPlugin(isWhole = true): Plugin {
     apply: 'build',
     enforce: 'pre',
     async transform(code, id) {
-      const order = await Object.entries(ORDERS).find(([entry]) => id.endsWith(entry))?.[1]();
-      if (!order) return null;
+      const names = orderOf(id);
+      if (!names) return null;
+      const shaders = (await shadersOfEngine()).map((file) => `${SHADERS}${file}?raw`).reverse();
+      const order = names.flatMap((name) => (name === SHADERS ? shaders : [name]));
       const atOnce = isWhole ? null : await importedAtOnce(this, code, id);
       const ids = await Promise.all(order.map((module) => this.resolve(module, id)));
       const ordered = order.filter((_, i) => !atOnce || atOnce.has(ids[i]?.id ?? ''));

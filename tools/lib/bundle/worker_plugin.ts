@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { HtmlTagDescriptor, Plugin, Rolldown } from 'vite';
-import { build } from 'vite';
+import { build, type InlineConfig } from 'vite';
 import { ROOT } from '../ensure.mjs';
 import { coreFile } from './first_file.ts';
 import { licensePlugin } from './license_plugin.ts';
@@ -76,8 +76,9 @@ function bundle(isWhole: boolean): Promise<Rolldown.OutputChunk[]> {
   return made;
 }
 
-async function bundleAnew(isWhole: boolean): Promise<Rolldown.OutputChunk[]> {
-  const output = await build({
+/** @param isWhole one file with all parts. If not, a core and its parts. */
+export function workerConfig(isWhole: boolean): InlineConfig {
+  return {
     root: ROOT,
     configFile: false,
     logLevel: 'warn',
@@ -97,7 +98,11 @@ async function bundleAnew(isWhole: boolean): Promise<Rolldown.OutputChunk[]> {
         },
       },
     },
-  });
+  };
+}
+
+async function bundleAnew(isWhole: boolean): Promise<Rolldown.OutputChunk[]> {
+  const output = await build(workerConfig(isWhole));
   const [result] = [output].flat() as Rolldown.RolldownOutput[];
   return (result?.output ?? []).map((chunk) => {
     if (chunk.type !== 'chunk') throw new Error(`The worker came with ${chunk.fileName}.`);
