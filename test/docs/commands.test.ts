@@ -47,7 +47,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
 
 /** Beginnings of commands of other programs, and why no test runs them. */
 const OTHERS: Readonly<Record<string, string>> = {
-  'npm install PATH': 'test/browser/engine/bundlers.test.ts',
+  'npm install': 'test/browser/engine/bundlers.test.ts',
   'npm pack .': 'test/package/pack.ts',
   'npx vite examples/': 'test/browser/embed/examples.test.ts',
   'npx vitest run ': 'The files are tests.',
@@ -128,6 +128,12 @@ test('every other command is known', () => {
     text.split(' ').filter((word) => /^(?:test|examples)\/(?!NAME)/.test(word)),
   );
   expect(files.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([]);
+});
+
+test('the commands of Vite name a folder alone, as test/browser/embed/examples.test.ts builds it', () => {
+  const commands = COMMANDS.map(({ text }) => text).filter((text) => text.startsWith('npx vite '));
+  expect(commands.length).toBeGreaterThan(4);
+  expect(commands.filter((text) => !/^npx vite examples\/\w+$/.test(text))).toEqual([]);
 });
 
 test('the tables name tests that are there, and nothing that no page prints', () => {

@@ -25,9 +25,10 @@ const below = (folder: string, recursive = false): string[] =>
     .map((name) => path.posix.join(folder, name.split(path.sep).join('/')));
 
 /** The pages for users and contributors. */
-export const FILES: readonly string[] = ['.', 'docs', 'deploy', 'examples', '.github/ISSUE_TEMPLATE'].flatMap(
-  (folder) => below(folder),
-);
+export const FILES: readonly string[] = [
+  ...['.', 'docs', 'deploy', '.github/ISSUE_TEMPLATE'].flatMap((folder) => below(folder)),
+  ...below('examples', true),
+];
 
 /** READMEs of rooms, whose links are checked, too. */
 export const ROOMS: readonly string[] = [
