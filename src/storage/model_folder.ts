@@ -13,14 +13,12 @@ import type { ModelFiles, Weights } from './model_files';
 import { openModules } from './sentence_modules';
 import { optional, readJson, readSideFiles, readText } from './side_files';
 import type { ModelFolder, OpenOptions } from './source/byte_source';
+import { WebPageError } from './source/http';
 import { byName, isGguf, openGgufWeights, sum } from './weights';
 
 export async function openModelFolder(folder: ModelFolder, { onConfig, sha256 }: OpenOptions): Promise<ModelFiles> {
-  const configFile = await folder.open('config.json', 'json');
-  if (!configFile) {
-    const remedy = 'A model is a folder with config.json and safetensors files, or a .gguf file.';
-    throw new ModelFetchError(folder.name, null, `${folder.name} holds no config.json. ${remedy}`);
-  }
+  const configFile = await folder.open('config.json', 'json').catch(explainWebPage);
+  if (!configFile) throw new ModelFetchError(folder.name, null, `There is no config.json in ${folder.name}. ${KINDS}`);
   const config = parseJsonObject(configFile.name, await readText(configFile));
   if (config.gguf_file === undefined) await onConfig?.(config);
   const [weights, side] = await Promise.all([openWeights(folder, config, sha256), readSideFiles(folder)]);
@@ -28,6 +26,15 @@ export async function openModelFolder(folder: ModelFolder, { onConfig, sha256 }:
   const tensors = new Map([...weights.tensors, ...byName(modules?.tensors ?? [])]);
   const whole = { ...weights, tensors };
   return { name: folder.name, totalBytes: sum(whole), ...whole, modules: modules?.modules ?? null, config, ...side };
+}
+
+const KINDS =
+  'A model is a folder with config.json and safetensors files, a .gguf file, or hf:owner/name for a repository of Hugging Face.';
+
+/** Servers of apps answer any path with their page, so owner/name without hf: leads to one. */
+function explainWebPage(error: unknown): never {
+  if (!(error instanceof WebPageError)) throw error;
+  throw new WebPageError(error.url, error.status, `${error.message} ${KINDS}`);
 }
 
 /** The embedding of a language model that was saved without a head, as models that embed texts are. */

@@ -93,7 +93,7 @@ describe.each(WAYS)('a folder as %s', (_, place) => {
   });
 
   const missing: [string, Files, RegExp][] = [
-    ['no config.json', { 'model.safetensors': '' }, /holds no config\.json/],
+    ['no config.json', { 'model.safetensors': '' }, /There is no config\.json in /],
     ['no weights', BASE, /looked for model\.safetensors, model\.safetensors\.index\.json/],
     ['the named GGUF missing', { 'config.json': '{"gguf_file":"w.gguf"}' }, /looked for w\.gguf, model\.safetensors/],
     [
@@ -204,6 +204,25 @@ describe('a URL', () => {
   });
 });
 
+describe('a repository without hf:', () => {
+  test.each([
+    ['a server of files', () => serve({})],
+    [
+      'a server that answers any path with its page',
+      () =>
+        serve({}, (_, response) => {
+          response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
+          return true;
+        }),
+    ],
+  ])('from %s is told that hf: is missing', async (_, start) => {
+    const { url } = await start();
+    const opened = openModel(new URL('owner/name', url).href);
+    await expect(opened).rejects.toThrow(/or hf:owner\/name for a repository of Hugging Face\.$/);
+    await expect(opened).rejects.toBeInstanceOf(ModelFetchError);
+  });
+});
+
 describe('dropped files', () => {
   test('one GGUF', async () => {
     const model = await openModel(new File([withTokenizer], 'm.gguf'));
@@ -238,8 +257,8 @@ describe('dropped files', () => {
       ModelFileError,
       /holds 2 models in \.gguf files \("a.gguf", "b.gguf"\)/,
     ],
-    ['none', [], ModelFetchError, /holds no config\.json/],
-    ['weights alone', new File([], 'model.safetensors'), ModelFetchError, /holds no config\.json/],
+    ['none', [], ModelFetchError, /There is no config\.json in /],
+    ['weights alone', new File([], 'model.safetensors'), ModelFetchError, /There is no config\.json in /],
   ] as [string, ModelLocation, new (...args: never[]) => Error, RegExp][])('%s', async (_, files, type, message) => {
     const error = await openModel(files).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(type);

@@ -239,7 +239,7 @@ export function refuseWebPage(
   const head = String.fromCharCode(...start.subarray(0, 64));
   const isPage = HTML_TYPE.test(headers.get('content-type') ?? '') || (json ? MARKUP_START : HTML_START).test(head);
   if (!isPage) return;
-  const remedy = 'Check the address: it must lead to the files themselves.';
+  const remedy = 'Check the address: it must lead to the files.';
   throw new WebPageError(url, status, `${shown(url)} answered with a web page instead of a model file. ${remedy}`);
 }
 

@@ -147,7 +147,7 @@ describe('a repository', () => {
     const old = hub.push('o/r', SAFE);
     hub.push('o/r', { ...SAFE, 'model.safetensors': weights(1) });
     expect((await load(`hf:o/r@${old}`)).bytes).toEqual(noise(4500));
-    await expect(load('hf:o/r@none')).rejects.toThrow(/holds no config\.json/);
+    await expect(load('hf:o/r@none')).rejects.toThrow(/There is no config\.json in /);
   });
 
   test('on a mirror that is a plain folder', async () => {
@@ -350,7 +350,7 @@ describe('a faulty hub', () => {
   test.each([
     [401, /private, gated/],
     [403, /private, gated/],
-    [404, /holds no config\.json/],
+    [404, /There is no config\.json in /],
     [429, /busy or failing/],
     [500, /busy or failing/],
   ])('%d for every request', async (status, message) => {
