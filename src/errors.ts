@@ -196,8 +196,8 @@ export class AttentionUnavailable extends VivaceError {
 }
 
 /**
- * No WebGPU adapter, or an adapter that refused a device.
- * @remedy Use a current Chrome or Edge with hardware acceleration, or `backend: 'cpu'`.
+ * No WebGPU adapter, an adapter that refused a device, or a page from `http:` on another computer.
+ * @remedy Use a current Chrome or Edge with hardware acceleration, or `backend: 'cpu'`. Serve the page from `https:`.
  */
 export class WebGpuUnavailableError extends VivaceError {
   constructor(reason: string) {

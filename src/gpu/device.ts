@@ -140,9 +140,12 @@ export class Gpu {
 
   static async request(options: GpuOptions = {}): Promise<Gpu> {
     const gpu = options.gpu ?? globalThis.navigator?.gpu;
-    if (!gpu) throw new WebGpuUnavailableError('this browser does not offer it to this page');
+    if (!gpu) {
+      if (!globalThis.crypto?.subtle) throw new WebGpuUnavailableError('this page is not secure: use HTTPS');
+      throw new WebGpuUnavailableError('this browser has none');
+    }
     const adapter = await granted(gpu.requestAdapter({ powerPreference: 'high-performance' }));
-    if (!adapter) throw new WebGpuUnavailableError('the browser found no usable GPU');
+    if (!adapter) throw new WebGpuUnavailableError('this browser found no GPU');
     const can = capabilities(adapter, gpu.wgslLanguageFeatures, options.without ?? []);
     const requiredFeatures: GPUFeatureName[] = [];
     if (can.subgroupMinSize > 0) requiredFeatures.push('subgroups');

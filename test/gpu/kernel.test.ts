@@ -1,6 +1,6 @@
 // Kernels and command lists on a device: constants, steps, refusals, and cuts into submits.
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import embed from '../../shaders/elementwise/embed.wgsl?raw';
 import { Gpu } from '../../src/gpu/device';
 import { CommandList, createKernel } from '../../src/gpu/kernel';
@@ -49,6 +49,15 @@ test('a refused device is a typed error, so that callers can fall back', async (
     code: 'webgpu-unavailable',
     message: expect.stringMatching(/lost/),
   });
+});
+
+test('a page over plain http is told to use https, and another one to use another browser', async () => {
+  vi.stubGlobal('navigator', {});
+  const refusal = () => Gpu.request().catch(({ message }) => message);
+  expect(await refusal()).toMatch(/has none.*Chrome or Edge/);
+  vi.stubGlobal('crypto', {}); // has no `subtle` where a page is not secure
+  expect(await refusal()).toMatch(/this page is not secure: use HTTPS\./);
+  vi.unstubAllGlobals();
 });
 
 test('a shader that does not compile is a typed error that names kernel and line', async () => {

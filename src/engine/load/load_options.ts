@@ -57,8 +57,7 @@ export function checkActivations({ embedding, layers, head }: ModelTensors, opti
   if (!products.every(isPlainMatrix)) return;
   const formats = [...new Set(products.map(({ dtype }) => dtype))].join(' and ');
   throw new InvalidRequestError(
-    `Activations q8 need matrices of integers, and those of this model are ${formats}. ` +
-      'Quantize them while they load (quantize or --quantize, q8 or q4), or choose activations auto or f32.',
+    `Activations q8 need matrices of integers; those of this model are ${formats}. Load with quantize q8 or q4, or with activations auto or f32.`,
   );
 }
 

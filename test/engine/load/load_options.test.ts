@@ -28,7 +28,7 @@ describe('refused with a sentence', () => {
   };
 
   test('q8 where no matrix has integers', () =>
-    refuse({ activations: 'q8' }, /need matrices of integers, and those of this model are F16\. .*--quantize/));
+    refuse({ activations: 'q8' }, /need matrices of integers; those of this model are F16\. .*quantize q8 or q4/));
 
   test('the fused step on the cpu', () =>
     refuse({ step: 'fused', backend: 'cpu' }, /^Step "fused" cannot run here: the CPU has no fused step\. Choose/));
