@@ -38,6 +38,7 @@ declare global {
   const tools: Record<string, never>;
   const provider: ReturnType<typeof compatible>;
   const LanguageModel: ReturnType<typeof prompts.createLanguageModel>;
+  type ChatMessage = vivace.ChatMessage;
   type LoadProgress = vivace.LoadProgress;
   type VivaceError = vivace.VivaceError;
   let answer: string;
