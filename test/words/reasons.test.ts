@@ -112,6 +112,10 @@ test.each([
     'minLength bei "#/items" im Schema ist keine ganze Zahl ab 0.',
   ],
   [
+    'The type of the schema\'s "#/items" is not one of object, null.',
+    'type bei "#/items" im Schema ist keiner von object, null.',
+  ],
+  [
     'The pattern of "#/properties/a b" cannot be used: it has a ) without a ( (at letter 3).',
     'Das Muster von "#/properties/a b" ist so nicht brauchbar: Es hat eine ) ohne ( (bei Zeichen 3).',
   ],

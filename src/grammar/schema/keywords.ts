@@ -69,10 +69,10 @@ export function typesOf(schema: JsonObject, path: string, isOpen: boolean): read
     const about = ALL_TYPES.filter((type) => keywords.some((keyword) => OF_TYPE[type].includes(keyword)));
     return about.length > 0 && !isOpen ? about : ALL_TYPES;
   }
-  const types: unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type];
+  const types: unknown[] = [schema.type].flat();
   const names = types.filter((type): type is string => typeof type === 'string' && Object.hasOwn(OF_TYPE, type));
-  if (types.length === 0 || names.length !== types.length) {
-    throw new ConstraintError(path, isNot('type', path, why`one of JSON Schema`), 'type');
+  if (types.length === 0 || names.length < types.length) {
+    throw new ConstraintError(path, isNot('type', path, why`one of ${Object.keys(OF_TYPE).join(', ')}`), 'type');
   }
   return names.includes('number') ? names.filter((type) => type !== 'integer') : [...new Set(names)];
 }

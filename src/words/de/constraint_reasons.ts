@@ -10,7 +10,7 @@ export const constraintReasons: Reasons = {
   'a text': 'kein Text',
   'a number': 'keine Zahl',
   'a list of schemas': 'keine Liste von Schemas',
-  'one of JSON Schema': 'keiner aus JSON Schema',
+  'one of {0}': 'keiner von {0}',
   'a whole number from 0': 'keine ganze Zahl ab 0',
   'a whole number from 1 to {0}': 'keine ganze Zahl von 1 bis {0}',
   'The $ref of the schema\'s {0} names nothing in this schema. Use a pointer such as "#/$defs/name".':

@@ -10,7 +10,7 @@ export const constraintReasons: Reasons = {
   'a text': '文字列',
   'a number': '数値',
   'a list of schemas': 'スキーマのリスト',
-  'one of JSON Schema': 'JSON Schema の型',
+  'one of {0}': '{0} のいずれか',
   'a whole number from 0': '0 以上の整数',
   'a whole number from 1 to {0}': '1 から {0} までの整数',
   'The $ref of the schema\'s {0} names nothing in this schema. Use a pointer such as "#/$defs/name".':

@@ -497,6 +497,11 @@ describe('refused', () => {
     expect(caught(() => compileSchema(schema))).toBeInstanceOf(ConstraintError);
   });
 
+  test('an unknown type is told which there are', () => {
+    const type = `The type of the schema's "#" is not one of object, array, string, integer, number, boolean, null.`;
+    expect(() => compileSchema({ type: 'text' })).toThrow(type);
+  });
+
   test('a format beside a pattern is said to be left to it, also one that is not known', () => {
     for (const format of ['date', 'cuid']) {
       const schema = { type: 'object', properties: { a: { type: 'string', format, pattern: '^[a-c]$' } } };
