@@ -27,8 +27,13 @@ function cosine(a: Float32Array, b: Float32Array): number {
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
 
-const embedder = await Engine.load(EMBEDDER);
-const writer = await Engine.load(WRITER);
+function fail(error: Error): never {
+  status.textContent = error.message;
+  throw error;
+}
+
+const embedder = await Engine.load(EMBEDDER).catch(fail);
+const writer = await Engine.load(WRITER).catch(fail);
 const { vectors } = await embedder.embed(TEXTS);
 status.textContent = 'Ready';
 ask.disabled = false;

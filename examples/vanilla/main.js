@@ -12,6 +12,9 @@ const engine = await Engine.load('../../public/models/storyteller/storyteller-q8
   onProgress({ loadedBytes, totalBytes }) {
     status.textContent = `${Math.round((100 * loadedBytes) / (totalBytes || 1))} %`;
   },
+}).catch((error) => {
+  status.textContent = error.message;
+  throw error;
 });
 status.textContent = `${engine.info.model.name} on ${engine.info.adapter ?? engine.info.backend}`;
 ask.disabled = false;

@@ -71,6 +71,17 @@ async function buildAndOpen(name: string) {
   return open(`${name}/`);
 }
 
+/** What the page says of a model that its server does not have. */
+async function saidWithoutModel(address: string): Promise<string> {
+  const page = await browser.newPage();
+  await page.route('**/*.gguf', (route) => route.fulfill({ status: 404 }));
+  await page.goto(server.url + address);
+  const status = page.locator('[role=status]', { hasText: /\.$/ });
+  const said = await status.textContent();
+  await page.close();
+  return said ?? '';
+}
+
 const lettersOf = async (page: Page, selector: string) => (await page.locator(selector).textContent())?.length ?? 0;
 
 test.each(['react', 'vue', 'svelte'])('%s: the element answers, and the page hears its answer', async (name) => {
@@ -105,6 +116,7 @@ test('rag: the texts nearest to a question go to the model', async () => {
   expect(await page.locator('li').count()).toBe(2);
   expect(errors).toEqual([]);
   await page.close();
+  expect(await saidWithoutModel('rag/')).toMatch(/was not found \(404\)/);
 });
 
 test('vanilla: without a build, an answer comes and is stopped', async () => {
@@ -115,6 +127,7 @@ test('vanilla: without a build, an answer comes and is stopped', async () => {
   await expect.poll(() => page.getByRole('button', { name: 'Ask' }).isEnabled()).toBe(true);
   expect(errors).toEqual([]);
   await page.close();
+  expect(await saidWithoutModel('examples/vanilla/')).toMatch(/was not found \(404\)/);
 });
 
 test('script_tag: a button of the page opens the chat, which answers', async () => {
