@@ -58,10 +58,14 @@ const FROM_PAGE =
   `try{done((await import(u)).default)}catch(e){fail(e)}URL.revokeObjectURL(u)};` +
   `addEventListener("message",hear);postMessage({part:n})});`;
 
-/** The loader in the core. A part that did not come is asked for again by the next who needs it. */
+/**
+ * The loader in the core. A part that did not come is asked for again by the next who needs it. What the core gives has
+ * a function without parameters, which would hide names of the core.
+ */
 const loader = (from: PartsFrom, build: string, given: string) =>
   (from === 'files' ? fromFiles(build) : FROM_PAGE) +
-  `const vivaceLoaded={},vivacePart=n=>vivaceLoaded[n]??=vivaceGet(n).then(f=>f({${given}},vivacePart))` +
+  `const vivaceCore=()=>({${given}}),vivaceLoaded={},` +
+  `vivacePart=n=>vivaceLoaded[n]??=vivaceGet(n).then(f=>f(vivaceCore(),vivacePart))` +
   `.catch(e=>{delete vivaceLoaded[n];throw e});`;
 
 /** The file of a part. */
