@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { minifySync } from 'rolldown/experimental';
 import { build, type InlineConfig, type Plugin, type Rolldown } from 'vite';
 import { randomSource } from '../../test/random';
-import viteConfig from '../../vite.config';
+import { modeConfig } from '../lib/bundle/build';
 import { firstModules, nameOf, SHADERS } from '../lib/bundle/order_plugin';
 import { type BundledModules, searchOrder } from '../lib/bundle/order_search';
 import { MINIFY, workerConfig } from '../lib/bundle/worker_plugin';
@@ -25,14 +25,6 @@ const BUNDLES: Readonly<Record<string, { entry: string; config: () => InlineConf
   tag: { entry: 'src/embed/tag/embed.ts', config: () => modeConfig('embed') },
   panel: { entry: 'src/embed/beside/panel_entry.ts', config: () => modeConfig('panel') },
 };
-
-const modeConfig = (mode: string): InlineConfig => ({
-  ...viteConfig({ command: 'build', mode }),
-  root: ROOT,
-  configFile: false,
-  mode,
-  logLevel: 'warn',
-});
 
 interface Bundle extends BundledModules {
   code: ReadonlyMap<string, string>;

@@ -50,8 +50,8 @@ export class BatchClock {
   }
 }
 
-/** Milliseconds between the two stamps of a submit. */
+/** Milliseconds between the two stamps of a submit, which have a buffer of their own. */
 export function msBetween(stamps: Uint32Array<ArrayBuffer>): number {
-  const [begin, end] = new BigUint64Array(stamps.slice().buffer);
+  const [begin, end] = new BigUint64Array(stamps.buffer);
   return Number(end - begin) / 1e6;
 }

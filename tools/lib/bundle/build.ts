@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { build, type Rolldown } from 'vite';
+import { build, type InlineConfig, type Rolldown } from 'vite';
 import viteConfig from '../../../vite.config';
 import { ROOT } from '../ensure.mjs';
 import { declareTypes } from './declare_types';
@@ -117,8 +117,16 @@ async function prune(sinceMs: number) {
 
 const CLOCK_SLACK_MS = 2000; // file systems round their times
 
-const buildMode = (mode: string) =>
-  build({ ...viteConfig({ command: 'build', mode }), root: ROOT, configFile: false, mode, logLevel: 'warn' });
+/** The configuration of one of BUILDS. */
+export const modeConfig = (mode: string): InlineConfig => ({
+  ...viteConfig({ command: 'build', mode }),
+  root: ROOT,
+  configFile: false,
+  mode,
+  logLevel: 'warn',
+});
+
+const buildMode = (mode: string) => build(modeConfig(mode));
 
 /** The files that a build has written, below dist/. */
 function filesOf(output: Awaited<ReturnType<typeof buildMode>>): string[] {
