@@ -98,7 +98,7 @@ class ChatWithModel implements ReactiveController {
     const complaints: string[] = [];
     const known = [...ATTRIBUTES, 'autoload', ...(chat.constructor as typeof VivaceChat).observedAttributes];
     findMisspelled(chat.getAttributeNames(), known, '', complaints);
-    const isAnswered = this.held || chat.engine || chat.getAttribute('model') || chat.getRootNode() !== document;
+    const isAnswered = this.held || chat.engine || chat.hasAttribute('model') || chat.getRootNode() !== document;
     if (!isAnswered) complaints.push('answers nothing: it has no attribute model and none named server.');
     this.complain(complaints);
   }
@@ -129,7 +129,7 @@ class ChatWithModel implements ReactiveController {
   private askedFor(complaints: string[]): EmbedModel | null {
     const { chat } = this;
     const base = document.baseURI;
-    const names = { model: chat.getAttribute('model') ?? '', hub: chat.getAttribute('hub') ?? '' };
+    const names = { model: chat.getAttribute('model') ?? undefined, hub: chat.getAttribute('hub') ?? '' };
     const model = readModel(names, base, complaints);
     const server = readEmbedServer((name) => chat.getAttribute(name), '', false, complaints);
     if (model === undefined && !(server && isAlone(server))) return null;

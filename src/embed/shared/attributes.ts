@@ -44,9 +44,11 @@ export const tellsStories = ({ model, server }: Pick<EmbedModel, 'model' | 'serv
 
 /** The location of a model or of a hub's repository, or undefined, with a complaint if the text is illegal. */
 export function readModel({ model, hub }: DOMStringMap, base: string, complaints: string[]): string | undefined {
-  if (!model) return undefined;
+  if (model === undefined) return undefined;
   const found = modelLocation(model, base, readAddress('hub', hub, base, complaints) ?? HUB);
-  if (found === null) complaints.push(`model="${model}" is no repository and no address on the web; it is left out.`);
+  if (found === null) {
+    complaints.push(`model="${model}" is no repository (owner/repo) and no address of a .gguf file; it is left out.`);
+  }
   return found ?? undefined;
 }
 

@@ -33,16 +33,20 @@ export function resolveLoad(given: LoadOptions, location: ModelLocation = ''): R
 }
 
 /**
- * Refuses what a caller without types may pass, such as the FileList of an input. A frame has a class File of its own.
+ * Refuses a blank address, no files, and what a caller without types may pass, such as the FileList of an input. A
+ * frame has a class File of its own.
  * @throws InvalidRequestError
  */
 export function checkLocation(location: unknown): void {
-  if (typeof location === 'string') return;
+  if (typeof location === 'string' && location.trim() !== '') return;
   const kinds = [location].flat().map((file) => Object.prototype.toString.call(file));
-  const wrong = kinds.find((kind) => kind !== '[object File]');
+  const wrong = kinds.length === 0 ? 'no file' : kinds.find((kind) => kind !== '[object File]');
   if (wrong === undefined) return;
-  const remedy = 'Of an input, pass Array.from(input.files).';
-  throw new InvalidRequestError(`A model is an address, a File or an array of Files, got ${wrong}. ${remedy}`);
+  const got = typeof location === 'string' ? 'a blank text' : wrong;
+  throw new InvalidRequestError(
+    `A model is the address of a .gguf file or of a folder, hf:owner/repo, a File or an array of Files, got ${got}. ` +
+      'Of an input, pass Array.from(input.files).',
+  );
 }
 
 /**

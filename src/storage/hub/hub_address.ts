@@ -73,9 +73,10 @@ export function hubLocation(hub: string, { owner, name, revision, file, quantiza
 
 /**
  * The absolute URL of a model named by a page or a tag: a hub id, with or without `hf:`, or a URL, possibly relative to
- * `base`. `folder/file.gguf` is a URL. Null for anything else.
+ * `base`. `folder/file.gguf` is a URL. Null for anything else, such as a blank text.
  */
 export function modelLocation(text: string, base: string, hub = HUB): string | null {
+  if (text.trim() === '') return null;
   const id = /^[^/]+\/[^/]+\.gguf$/i.test(text) && !/^hf:/i.test(text) ? null : parseHubId(text);
   if (id) return hubLocation(hub, id);
   const url = URL.canParse(text, base) ? new URL(text, base) : null;

@@ -50,7 +50,7 @@ export function mayBeListed(search: string): boolean {
 
 function modelAddress(query: URLSearchParams, base: string, listed: readonly Listed[], complaints: Warning[]): string {
   const asked = query.get('model');
-  if (asked) {
+  if (asked !== null) {
     const own = listedAs(asked, listed);
     if (own) return own.location;
     const address = modelLocation(asked, base, hubOf(query.toString(), base));

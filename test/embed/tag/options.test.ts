@@ -115,6 +115,14 @@ test.each([
   expect(complaints).toHaveLength(location ? 0 : 2);
 });
 
+test.each(['', '   '])('data-model="%s" names no model, and is not the page itself', (model) => {
+  const { options, complaints } = readEmbedOptions({ model }, SCRIPT, PAGE);
+  expect(options.model).toContain('storyteller');
+  expect(complaints).toEqual([
+    `model="${model}" is no repository (owner/repo) and no address of a .gguf file; it is left out.`,
+  ]);
+});
+
 test('a tag shares its engine with other tabs where it says so, and nowhere else', () => {
   const share = (data: DOMStringMap) => readEmbedOptions(data, SCRIPT, PAGE);
   expect(share({}).options.share).toBeUndefined();

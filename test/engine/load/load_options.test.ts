@@ -42,6 +42,9 @@ describe('refused with a sentence', () => {
 
   test.each<[string, unknown, string]>([
     ['nothing', undefined, '[object Undefined]'],
+    ['an empty text', '', 'a blank text'],
+    ['a text of spaces', '   ', 'a blank text'],
+    ['an empty array', [], 'no file'],
     ['the list of an input', { 0: new File([], 'a.gguf'), [Symbol.toStringTag]: 'FileList' }, '[object FileList]'],
     ['a Blob without a name', new Blob([]), '[object Blob]'],
     ['addresses in an array', [new File([], 'a'), 'b.safetensors'], '[object String]'],
@@ -49,7 +52,9 @@ describe('refused with a sentence', () => {
     const loading = loadModel(model as string, {}, () => {}, new AbortController().signal);
     await expect(loading).rejects.toMatchObject({
       code: 'invalid-request',
-      message: expect.stringContaining(`got ${got}. Of an input, pass Array.from(input.files)`),
+      message:
+        'A model is the address of a .gguf file or of a folder, hf:owner/repo, a File or an array of Files, ' +
+        `got ${got}. Of an input, pass Array.from(input.files).`,
     });
   });
 

@@ -75,6 +75,8 @@ for (const search of [
   '?context=-1',
   '?context=1e3',
   '?model=javascript:alert(1)',
+  '?model=',
+  '?model=+%20',
 ]) {
   test(`${search} is refused with a sentence and the default is used`, () => {
     const options = readPageOptions(search, BASE);

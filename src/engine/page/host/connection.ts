@@ -37,11 +37,12 @@ export async function storageSettled(): Promise<void> {
 }
 
 /**
- * The whole address of a location: a worker from a blob has no base. A string that is no address comes back unchanged.
+ * The whole address of a location: a worker from a blob has no base. A string that is no address comes back unchanged,
+ * and so does a blank one, which `URL` reads as the page's own address.
  */
 export function absolute(location: string): string {
   const base = globalThis.document?.baseURI;
-  return URL.canParse(location, base) ? new URL(location, base).href : location;
+  return location.trim() !== '' && URL.canParse(location, base) ? new URL(location, base).href : location;
 }
 
 /** The error for a worker that did not start, with a remedy. */
