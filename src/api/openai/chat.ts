@@ -23,7 +23,8 @@ const CHAT_REQUEST = object({
   response_format: isFormat,
   modalities: list(only('text', 'answers are text')),
   verbosity,
-  ...refuse('audio functions function_call moderation store web_search_options'),
+  ...refuse('functions function_call', 'send tools', true),
+  ...refuse('audio moderation store web_search_options'),
 });
 
 export async function chat(call: ApiCall): Promise<Response> {

@@ -25,7 +25,8 @@ const MESSAGES: Readonly<Record<string, Check>> = {
     reasoning_content: text,
     reasoning: text,
     tool_calls: list(CALL),
-    ...refuse('audio function_call'),
+    ...refuse('audio'),
+    ...refuse('function_call', 'send tool_calls', true),
   }),
 };
 

@@ -69,11 +69,14 @@ export function only(value: unknown, why: string): Check {
   };
 }
 
-/** Fields that cannot be done, unless their value asks for nothing. `names`: with spaces between them. */
-export function refuse(names: string, remedy = 'leave it out'): Record<string, Check> {
+/**
+ * Fields that cannot be done, unless their value asks for nothing. `names`: with spaces between them.
+ * @param isOld no value asks for nothing, since other fields came in their place
+ */
+export function refuse(names: string, remedy = 'leave it out', isOld = false): Record<string, Check> {
   const check: Check = (value, param) => {
     const asksNothing = value === false || value === '' || (Array.isArray(value) && value.length === 0);
-    if (!asksNothing) throw unsupported(param, remedy);
+    if (isOld || !asksNothing) throw unsupported(param, remedy);
   };
   return Object.fromEntries(names.split(' ').map((name) => [name, check]));
 }

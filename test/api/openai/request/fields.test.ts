@@ -59,7 +59,19 @@ for (const [fields, options] of [
   [{ reasoning_effort: 'low' }, { thinking: 'on' }],
   [{ chat_template_kwargs: { enable_thinking: false } }, { templateArguments: { enable_thinking: false } }],
   [{ continue_final_message: true, add_generation_prompt: false }, { continueLast: true }],
-  [{ user: 'u', metadata: {}, service_tier: 'auto', unknown: 1, store: false, temperature: null }, {}],
+  [
+    {
+      user: 'u',
+      metadata: {},
+      service_tier: 'auto',
+      unknown: 1,
+      store: false,
+      audio: '',
+      functions: null,
+      temperature: null,
+    },
+    {},
+  ],
 ] as const) {
   test(`${JSON.stringify(fields)} reaches the engine`, async () => {
     expect(await chatOptions({ ...fields, ...('n' in fields && { stream: true }) })).toMatchObject(options);
@@ -175,6 +187,9 @@ for (const [fields, param, code = 'invalid_value'] of [
   [{ audio: { voice: 'v' } }, 'audio', 'unsupported_parameter'],
   [{ store: true }, 'store', 'unsupported_parameter'],
   [{ functions: [{}] }, 'functions', 'unsupported_parameter'],
+  [{ functions: [] }, 'functions', 'unsupported_parameter'],
+  [{ function_call: 'none' }, 'function_call', 'unsupported_parameter'],
+  [{ function_call: '' }, 'function_call', 'unsupported_parameter'],
   [{ reasoning_effort: 'some' }, 'reasoning_effort'],
   [{ chat_template_kwargs: [] }, 'chat_template_kwargs'],
   [{ continue_final_message: true, add_generation_prompt: true }, 'add_generation_prompt'],
@@ -185,6 +200,18 @@ for (const [fields, param, code = 'invalid_value'] of [
     expect(messages).toBeUndefined();
   });
 }
+
+test('chat: an old call in an earlier answer is refused, and null counts as absent', async () => {
+  const send = (function_call: unknown) =>
+    ask('chat/completions', {
+      messages: [...MESSAGES, { role: 'assistant', content: 'a', function_call }, ...MESSAGES],
+    });
+  expect((await send({ name: 'f', arguments: '{}' })).json.error).toMatchObject({
+    message: 'messages[1].function_call is not supported here: send tool_calls.',
+    param: 'messages[1].function_call',
+  });
+  expect((await send(null)).status).toBe(200);
+});
 
 for (const [route, body, param] of [
   ['completions', { prompt: null }, 'prompt'],
