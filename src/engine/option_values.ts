@@ -35,12 +35,17 @@ export function readValue<O extends Option>(option: O, text: string): Value<O> |
 
 /**
  * Fills in defaults and checks the given values.
+ * @param beside further names that the caller may choose, for the error
  * @throws InvalidRequestError for an illegal value or an unknown key
  */
-export function resolveOptions<T extends Options>(table: T, given: Given<T>): Resolved<T> {
+export function resolveOptions<T extends Options>(
+  table: T,
+  given: Given<T>,
+  beside: readonly string[] = [],
+): Resolved<T> {
   for (const [key, value] of Object.entries(given)) {
     if (value === undefined || Object.hasOwn(table, key)) continue;
-    const names = Object.keys(table).join(', ');
+    const names = [...Object.keys(table), ...beside].join(', ');
     throw new InvalidRequestError(`${key.slice(0, MAX_QUOTED)} is no option. Choose among ${names}.`);
   }
   const entries = Object.entries(table).map(([key, option]) => {

@@ -445,6 +445,13 @@ export const GENERATE_OPTIONS = /* @__PURE__ */ and(SAMPLING_SETTINGS, {
   },
 });
 
+/** Options of a call beside its table. The page takes them out before the worker sees the others. */
+export const BESIDE = {
+  load: ['workerUrl', 'onProgress', 'signal'],
+  complete: ['signal'],
+  chat: ['tools', 'toolChoice', 'templateArguments', 'continueLast', 'signal'],
+} as const;
+
 type Basic<O> = O extends { kind: 'number' | 'integer' }
   ? number
   : O extends { choices: infer C }

@@ -4,7 +4,7 @@
 import type { EngineChatOptions, EngineGenerateOptions } from '../engine/engine';
 import type { Health } from '../engine/health';
 import { resolveOptions } from '../engine/option_values';
-import { GENERATE_OPTIONS } from '../engine/options';
+import { BESIDE, GENERATE_OPTIONS } from '../engine/options';
 import type { ChatMessage, EngineInfo, GenerateInput, RunMetrics } from '../engine/protocol';
 import { InvalidRequestError } from '../errors';
 import { eventsOf, STREAM_BOUNDS } from './answer/event_stream';
@@ -90,7 +90,7 @@ export class RemoteEngine {
     const isSeeded = options.seed !== undefined;
     try {
       if (this.#isUnloaded) throw new InvalidRequestError('The engine was unloaded. Load another one.');
-      resolveOptions(GENERATE_OPTIONS, options);
+      resolveOptions(GENERATE_OPTIONS, options, BESIDE['messages' in input ? 'chat' : 'complete']);
       for (let choice = 0; choice < n && !(choice > 0 && stop.aborted); choice++)
         yield* this.#one(input, { ...others, seed: (seed + choice) >>> 0, isSeeded }, choice, stop);
     } catch (error) {

@@ -1,8 +1,9 @@
 // The table of options: legal defaults, names that differ, values read from text, and what is refused.
 
 import { expect, test } from 'vitest';
+import type { EngineChatOptions, EngineGenerateOptions, EngineLoadOptions } from '../../src/engine/engine';
 import { isLegal, readValue, resolveOptions } from '../../src/engine/option_values';
-import { GENERATE_OPTIONS, LOAD_OPTIONS, type Option } from '../../src/engine/options';
+import { BESIDE, GENERATE_OPTIONS, LOAD_OPTIONS, type Option } from '../../src/engine/options';
 
 test.each(Object.entries({ ...LOAD_OPTIONS, ...GENERATE_OPTIONS }))('%s has a legal default', (_, option: Option) => {
   if (option.default !== undefined) expect(isLegal(option, option.default)).toBe(true);
@@ -36,4 +37,25 @@ test('what is illegal is refused with its name, the legal values and itself, cut
   expect(resolve({ gpuTimes: 1 })).toThrow('gpuTimes must be true or false, got 1.');
   expect(resolve({ sha256: 'x'.repeat(200) })).toThrow(`sha256 must be 64 hex digits, got ${'x'.repeat(80)}.`);
   expect(resolve({ hubUrl: null })).toThrow('hubUrl must be an http or https address, got null.');
+});
+
+type Beside<T, K> = Record<Exclude<keyof T, keyof K>, true>;
+
+test('an unknown option is answered with all that the call takes', () => {
+  const load: Beside<EngineLoadOptions, typeof LOAD_OPTIONS> = { workerUrl: true, onProgress: true, signal: true };
+  const complete: Beside<EngineGenerateOptions, typeof GENERATE_OPTIONS> = { signal: true };
+  const chat: Beside<EngineChatOptions, typeof GENERATE_OPTIONS> = {
+    tools: true,
+    toolChoice: true,
+    templateArguments: true,
+    continueLast: true,
+    signal: true,
+  };
+  const named = Object.fromEntries(
+    Object.entries({ load, complete, chat }).map(([call, all]) => [call, Object.keys(all)]),
+  );
+  expect(BESIDE).toEqual(named);
+  expect(() => resolveOptions(LOAD_OPTIONS, { onprogress: 1 } as object, BESIDE.load)).toThrow(
+    /^onprogress is no option\. Choose among contextLength, .*, hubUrl, workerUrl, onProgress, signal\.$/,
+  );
 });

@@ -8,7 +8,7 @@ import type { ModelTensors } from '../../model/weights/tensors';
 import { isPlainMatrix } from '../../model/weights/weights';
 import { mostThatFit } from '../../shared/most_that_fit';
 import { resolveOptions } from '../option_values';
-import { LOAD_OPTIONS, type Resolved } from '../options';
+import { BESIDE, LOAD_OPTIONS, type Resolved } from '../options';
 import type { ArithmeticChoice, LoadOptions, ModelLocation, QuantizedFormat, Warning } from '../protocol';
 
 /** Default bounds of the context, in bytes and in tokens, unless the caller asks for more. */
@@ -25,7 +25,7 @@ export interface ResolvedLoad extends Omit<Resolved<typeof LOAD_OPTIONS>, 'quant
 
 /** @throws InvalidRequestError for a value that is not legal */
 export function resolveLoad(given: LoadOptions, location: ModelLocation = ''): ResolvedLoad {
-  const { quantize, ...options } = resolveOptions(LOAD_OPTIONS, given);
+  const { quantize, ...options } = resolveOptions(LOAD_OPTIONS, given, BESIDE.load);
   if (options.sha256 !== undefined && typeof location !== 'string') {
     throw new InvalidRequestError('sha256 needs the address of a model, not a file.');
   }

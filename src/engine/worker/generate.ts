@@ -225,7 +225,7 @@ function checkRequest(
   if (backend.vectors.only) {
     throw new InvalidRequestError('This model embeds text and cannot write any. Call embed(), or load a chat model.');
   }
-  const resolved = resolveGenerate(options);
+  const resolved = resolveGenerate(options, 'messages' in input ? 'chat' : 'complete');
   const { maxTokens, stop, reasoning, runAhead, gpuTimes: timed, reuseCache } = resolved;
   const depth = runAheadOf(session, runAhead);
   const thinking = obey?.isDocument ? thinkingOf(session, resolved.thinking) : resolved.thinking;

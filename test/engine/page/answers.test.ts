@@ -215,7 +215,17 @@ describe('a caller without types gets a typed error', () => {
     [
       'an unknown option',
       () => engine.complete('1', { maxtokens: 3 } as never),
-      /maxtokens is no option\. Choose among.*maxTokens/,
+      /maxtokens is no option\. Choose among.*maxTokens.*, signal\.$/,
+    ],
+    [
+      'tools of a text',
+      () => engine.complete('1', { tools: [] } as never),
+      /tools is no option\. Choose among temperature, .*, gpuTimes, signal\.$/,
+    ],
+    [
+      'an unknown option of a chat',
+      () => engine.chat(USER as never, { toolchoice: 'none' } as never),
+      /Choose among temperature, .*, tools, toolChoice, templateArguments, continueLast, signal\.$/,
     ],
     ['options of another type', () => engine.complete('1', { stop: { a: 1 } } as never), /stop must be a list/],
     ['a cycle in a tool', () => engine.chat(USER as never, { tools: [cyclic] as never }), /64 levels deep/],

@@ -3,7 +3,7 @@
 import { InvalidRequestError } from '../../../errors';
 import { ALWAYS, type LogitBias, MAX_BIASES, type SamplingParams } from '../../../sampling/sampling';
 import { resolveOptions } from '../../option_values';
-import { GENERATE_OPTIONS, type Resolved } from '../../options';
+import { BESIDE, GENERATE_OPTIONS, type Resolved } from '../../options';
 import type { GenerateOptions } from '../../protocol';
 
 /** A lower temperature is greedy: 1 / temperature times a difference of logits would leave the range of f32. */
@@ -17,9 +17,9 @@ export interface AnswerOptions extends Omit<Resolved<typeof GENERATE_OPTIONS>, k
 }
 
 /** @throws InvalidRequestError for a value that is not legal */
-export function resolveGenerate(given: GenerateOptions): AnswerOptions {
+export function resolveGenerate(given: GenerateOptions, call: 'chat' | 'complete' = 'complete'): AnswerOptions {
   const { temperature, topK, topP, minP, repetitionPenalty, presencePenalty, frequencyPenalty, seed, ...rest } =
-    resolveOptions(GENERATE_OPTIONS, given);
+    resolveOptions(GENERATE_OPTIONS, given, BESIDE[call]);
   const draw = {
     temperature: temperature < COLDEST ? 0 : temperature,
     topK,
