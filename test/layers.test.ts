@@ -448,6 +448,7 @@ test('entries of the package alone pass on names of other files', () => {
     'embed/frameworks/svelte.ts',
     'embed/frameworks/vue.ts',
     'engine/engine.ts',
+    'engine/package.ts',
     'remote/remote_engine.ts',
   ]);
 });

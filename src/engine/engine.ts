@@ -45,6 +45,7 @@ export { checkConstraint, deleteStoredPrompts, storedPromptBytes } from './page/
 export { type Recovery, type RunHeard, type RunReport, runReport, takeRecovery } from './page/run_report';
 export { trustedScriptUrl } from './page/worker_code/script_url';
 export type * from './protocol';
+export type { Answers };
 export { VivaceError };
 
 export interface EngineLoadOptions extends LoadOptions {
@@ -71,7 +72,7 @@ export interface EngineGenerateOptions extends GenerateOptions {
 export interface EngineChatOptions extends EngineGenerateOptions, ChatSettings {}
 
 /** A text, or a conversation. */
-type Tokenizable = string | readonly ChatMessage[];
+export type Tokenizable = string | readonly ChatMessage[];
 
 /** The settings that decide the ids of a conversation. */
 export interface EngineTokenizeOptions extends ChatSettings, Pick<GenerateOptions, 'thinking'> {}

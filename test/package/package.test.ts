@@ -114,6 +114,38 @@ test('each entry declares itself in one file, without names of the GPU', () => {
   }
 });
 
+/** The names that a declaration file exports, without those of types, and all of them. */
+function exportsOf(text: string) {
+  const names =
+    /^export \{(.*)\};/m
+      .exec(text)?.[1]
+      ?.split(',')
+      .map((name) => name.trim().replace('type ', '')) ?? [];
+  const isValue = (name: string) => new RegExp(`^declare (?:class|const|function) ${name}\\b`, 'm').test(text);
+  return { all: new Set(names), values: names.filter(isValue) };
+}
+
+test('the entry of the engine declares what users need, and what stays inside is not exported', () => {
+  const folder = path.join(project.folder, 'node_modules/vivace/dist/lib');
+  const text = readFileSync(path.join(folder, 'vivace.d.ts'), 'utf8');
+  const { all, values } = exportsOf(text);
+  expect(values.sort()).toEqual([
+    'Engine',
+    'VivaceError',
+    'cacheUsage',
+    'deleteCachedModel',
+    'deleteStoredPrompts',
+    'listCachedModels',
+  ]);
+  const declared = [...text.matchAll(/^(?:declare class|interface|type) (\w+)/gm)].map(([, name = '']) => name);
+  const docs = readFileSync(path.join(ROOT, 'docs/api.md'), 'utf8');
+  const inCode = docs.match(/```.*?```|`[^`]+`/gs)?.join(' ') ?? '';
+  const documented = declared.filter((name) => new RegExp(`\\b${name}\\b`).test(inCode));
+  expect(documented.length).toBeGreaterThan(30);
+  expect(documented.filter((name) => !all.has(name))).toEqual([]);
+  expect(text).not.toMatch(/WorkerApi|PortMessages|LostMessage/);
+});
+
 const CONSUMER = `
 import { Engine, type EngineEvent, VivaceError } from 'vivace';
 import type { VivaceChat } from 'vivace/elements';

@@ -13,7 +13,7 @@ import { DIST } from './dist';
 
 /** The file of each entry in dist/lib, and its source. tsconfig.types.json names the same sources. */
 const ENTRIES: Readonly<Record<string, string>> = {
-  vivace: 'engine/engine',
+  vivace: 'engine/package',
   elements: 'embed/elements/elements_entry',
   react: 'embed/frameworks/react',
   preact: 'embed/frameworks/preact',
