@@ -12,6 +12,9 @@ export const MAX_DEPTH = 32;
 /** Most rules of a grammar. */
 export const MAX_RULES = 8192;
 
+/** Most different sets of letters that are no single range, such as `[^a]`. Each takes tens of instructions. */
+export const MAX_SETS = 1024;
+
 /** Most instructions of a rule's program before it becomes deterministic. */
 export const MAX_INSTRUCTIONS = 1 << 18;
 

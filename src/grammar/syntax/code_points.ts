@@ -75,6 +75,13 @@ function* byteSequences(first: number, last: number): Generator<ByteRange[]> {
 
 const lengthOf = (code: number): number => (code <= 0x7f ? 1 : code <= 0x7ff ? 2 : code <= 0xffff ? 3 : 4);
 
+/** The bits of a first byte that tell the length, by length. */
+const MARKS = [0, 0, 0xc0, 0xe0, 0xf0];
+
 function bytesOf(code: number): number[] {
-  return [...new TextEncoder().encode(String.fromCodePoint(code))];
+  const length = lengthOf(code);
+  return Array.from({ length }, (_, i) => {
+    const bits = code >> (6 * (length - 1 - i));
+    return i === 0 ? MARKS[length] | bits : 0x80 | (bits & 0x3f);
+  });
 }

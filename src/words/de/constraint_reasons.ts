@@ -53,6 +53,8 @@ export const constraintReasons: Reasons = {
   'has a range in [] that does not ascend': 'hat in [] einen Bereich, der nicht aufsteigt',
   'has the escape \\{0}, which is not enforced here': 'hat das Escape \\{0}, das hier nicht erzwungen wird',
   'has an escape that is no code point': 'hat ein Escape, das kein Zeichen benennt',
+  'The constraint has more than {0} different sets of letters. Use fewer of them.':
+    'Die Vorgabe hat mehr als {0} verschiedene Zeichenmengen. Nehmen Sie weniger davon.',
   'The constraint takes too much work to prepare. Use a smaller or simpler one.':
     'Die Vorgabe vorzubereiten kostet zu viel Arbeit. Nehmen Sie eine kleinere oder einfachere.',
   '{0} begins with itself, so that it has no first letter. Rewrite it.':

@@ -53,6 +53,8 @@ export const constraintReasons: Reasons = {
   'has a range in [] that does not ascend': '[] の範囲が昇順ではありません',
   'has the escape \\{0}, which is not enforced here': 'エスケープ \\{0} は、ここでは強制できません',
   'has an escape that is no code point': 'エスケープが文字を表していません',
+  'The constraint has more than {0} different sets of letters. Use fewer of them.':
+    '制約に異なる文字集合が {0} 個を超えて含まれています。減らしてください。',
   'The constraint takes too much work to prepare. Use a smaller or simpler one.':
     'この制約は準備に手間がかかりすぎます。小さく、または単純にしてください。',
   '{0} begins with itself, so that it has no first letter. Rewrite it.':

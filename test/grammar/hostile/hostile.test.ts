@@ -6,7 +6,7 @@ import { ConstraintError } from '../../../src/errors';
 import type { Automaton } from '../../../src/grammar/automaton';
 import { compileGrammar } from '../../../src/grammar/compile/compile';
 import type { Grammar } from '../../../src/grammar/grammar';
-import { Fuel, MAX_EDGES, MAX_STATES } from '../../../src/grammar/limits';
+import { Fuel, MAX_EDGES, MAX_SETS, MAX_STATES } from '../../../src/grammar/limits';
 import { schemaGrammar } from '../../../src/grammar/schema/json_schema';
 import { gbnfGrammar } from '../../../src/grammar/syntax/gbnf';
 import { regexGrammar } from '../../../src/grammar/syntax/regex';
@@ -181,6 +181,25 @@ const GRAMMARS: readonly [name: string, grammar: () => Grammar][] = [
       ),
   ],
 ];
+
+describe('sets of letters', () => {
+  const sets = (n: number) => many(n, (i) => `[^${String.fromCodePoint(0x4e00 + 2 * i)}]`);
+
+  test('4,000 different ones are refused early, with the bound', () => {
+    const fuel = new Fuel();
+    expect(() => regexGrammar(sets(4000).join(''), fuel)).toThrow(
+      /^The constraint has more than 1024 different sets of letters\. Use fewer of them\.$/,
+    );
+    expect(fuel.used).toBeLessThan(1_000_000);
+  });
+
+  test('as many as the bound are none too many, again and again, and ranges do not count', () => {
+    expect(MAX_SETS).toBe(1024);
+    const letters = many(5000, (i) => String.fromCodePoint(0x4e00 + i)).join('');
+    expect(() => regexGrammar(sets(MAX_SETS).join('').repeat(2) + letters)).not.toThrow();
+    expect(() => regexGrammar(sets(MAX_SETS + 1).join(''))).toThrow(ConstraintError);
+  });
+});
 
 function expectBounded(grammar: () => Grammar): void {
   const fuel = new Fuel();

@@ -76,7 +76,7 @@ export const BUDGETS = [
   { name: 'servers for the embed', files: ['embed_server.js'], budgetKb: 30, ceilingKb: 30 },
   { name: 'math for the embed', files: ['embed_math.js'], budgetKb: 62, ceilingKb: 62 },
   { name: 'one engine for all tabs, for the embed', files: ['embed_tabs.js'], budgetKb: 7, ceilingKb: 7 },
-  { name: 'constraints', files: ['lib/constraint.js'], budgetKb: 15, ceilingKb: 18.6 },
+  { name: 'constraints', files: ['lib/constraint.js'], budgetKb: 15, ceilingKb: 18.7 },
 ];
 
 /**
