@@ -1,6 +1,6 @@
 // Errors and warnings in each language: a sentence for each code, with the numbers of the error, and nothing else of it.
 
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import {
   ContextOverflowError,
   GpuMemoryError,
@@ -27,7 +27,10 @@ import { useLanguage } from '../../src/words/language';
 import { ramp, writeGguf } from '../storage/write_gguf';
 import { writeSafetensors } from '../storage/write_safetensors';
 
-afterEach(() => useLanguage('en', importTranslation));
+afterEach(async () => {
+  vi.unstubAllGlobals();
+  await useLanguage('en', importTranslation);
+});
 
 const failure = (promise: Promise<unknown>) =>
   promise.then(
@@ -205,6 +208,19 @@ test('a warning has its own sentence, in English, too, where a person reads that
   expect(sayWarning(shortened).text).toBe('x');
   await useLanguage('de', importTranslation);
   expect(sayWarning(shortened).text).toBe('Der Kontext hat 4.096 statt 8.192 Tokens.');
+});
+
+test('a page that is not secure is told what WebGPU needs, in each language', async () => {
+  const warning = { code: 'webgpu-unavailable', message: 'WebGPU cannot be used here: this page is not secure.' };
+  vi.stubGlobal('isSecureContext', false);
+  for (const language of ['de', 'ja', 'en'] as const) {
+    await useLanguage(language, importTranslation);
+    expect(sayWarning(warning).text).toMatch(/WebGPU.*https.*localhost.*CPU/);
+    expect(sayWarning(warning).text).not.toMatch(/acceleration|beschleunigung|アクセラレーション/);
+    if (language !== 'en') expect(sayError(new VivaceError(warning.code, 'x')).text).toMatch(/WebGPU.*localhost/);
+  }
+  vi.stubGlobal('isSecureContext', true);
+  expect(sayWarning(warning).text).toMatch(/hardware acceleration/);
 });
 
 test('what is unknown, hostile or no error at all is shown as it came, and is cut', async () => {

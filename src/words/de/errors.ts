@@ -57,7 +57,9 @@ export const errors: ErrorWords = {
     'not-finite': () => 'Das Modell hat keine brauchbaren Zahlen berechnet. Seine Datei könnte beschädigt sein.',
     'attention-unavailable': () => 'Die gewählte Attention läuft hier nicht.',
     'webgpu-unavailable': () =>
-      'WebGPU ist hier nicht verfügbar. Nutzen Sie einen aktuellen Browser mit Hardwarebeschleunigung.',
+      globalThis.isSecureContext === false
+        ? 'WebGPU braucht https oder localhost.'
+        : 'WebGPU ist hier nicht verfügbar. Nutzen Sie einen aktuellen Browser mit Hardwarebeschleunigung.',
     'gpu-memory': (facts) => tooMuch('Der Speicher der GPU', facts),
     memory: (facts) => tooMuch('Der Arbeitsspeicher', facts),
     'device-lost': () => 'Die Verbindung zur GPU ist verloren gegangen.',
@@ -132,7 +134,9 @@ export const errors: ErrorWords = {
     'storage-refused': () =>
       'Der Browser speichert das Modell nicht. Es läuft, wird aber beim nächsten Mal neu heruntergeladen.',
     'webgpu-unavailable': () =>
-      'Keine GPU verfügbar: Das Modell läuft auf der CPU und ist langsamer. Schalten Sie für volles Tempo die Hardwarebeschleunigung des Browsers ein.',
+      globalThis.isSecureContext === false
+        ? 'WebGPU braucht https oder localhost: Das Modell läuft auf der CPU und ist langsamer.'
+        : 'Keine GPU verfügbar: Das Modell läuft auf der CPU und ist langsamer. Schalten Sie für volles Tempo die Hardwarebeschleunigung des Browsers ein.',
     'gpu-memory': () => `Der Speicher der GPU war voll. ${RELOADED}`,
     'device-lost': () => `Die Verbindung zur GPU ging verloren. ${RELOADED}`,
     'gpu-program': () => `Ein Programm der GPU ist fehlgeschlagen. ${RELOADED}`,

@@ -134,6 +134,8 @@ export const errors: { errors: Partial<ErrorWords['errors']>; warnings: Partial<
   warnings: {
     'server-option': () => 'This server does not know some settings; they are left out.',
     'webgpu-unavailable': () =>
-      'No GPU available, so this runs on the CPU, slower. Turn on hardware acceleration in your browser.',
+      globalThis.isSecureContext === false
+        ? 'WebGPU needs https or localhost, so this runs on the CPU, slower.'
+        : 'No GPU available, so this runs on the CPU, slower. Turn on hardware acceleration in your browser.',
   },
 };

@@ -56,7 +56,9 @@ export const errors: ErrorWords = {
     'not-finite': () => 'モデルが有効な数値を計算できませんでした。ファイルが破損している可能性があります。',
     'attention-unavailable': () => '選択された Attention はここでは動作しません。',
     'webgpu-unavailable': () =>
-      'WebGPU を使用できません。ハードウェアアクセラレーションが有効な最新のブラウザーを使用してください。',
+      globalThis.isSecureContext === false
+        ? 'WebGPU には https または localhost が必要です。'
+        : 'WebGPU を使用できません。ハードウェアアクセラレーションが有効な最新のブラウザーを使用してください。',
     'gpu-memory': (facts) => tooMuch('GPU のメモリ', facts),
     memory: (facts) => tooMuch('メモリ', facts),
     'device-lost': () => 'GPU との接続が失われました。',
@@ -124,7 +126,9 @@ export const errors: ErrorWords = {
       'ブラウザーの保存領域が応答しません。このサイトの他のタブを閉じるか、ブラウザーを再起動してください。',
     'storage-refused': () => 'ブラウザーがモデルを保存しません。動作はしますが、次回もう一度ダウンロードします。',
     'webgpu-unavailable': () =>
-      'GPU を使用できないため、CPU で低速に実行しています。本来の速度で使うには、ブラウザーのハードウェアアクセラレーションを有効にしてください。',
+      globalThis.isSecureContext === false
+        ? 'WebGPU には https または localhost が必要なため、CPU で低速に実行しています。'
+        : 'GPU を使用できないため、CPU で低速に実行しています。本来の速度で使うには、ブラウザーのハードウェアアクセラレーションを有効にしてください。',
     'gpu-memory': () => `GPU のメモリが不足しました。${RELOADED}`,
     'device-lost': () => `GPU との接続が失われました。${RELOADED}`,
     'gpu-program': () => `GPU のプログラムが失敗しました。${RELOADED}`,
