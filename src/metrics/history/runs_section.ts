@@ -16,6 +16,7 @@ import { type KeptRun, runOf } from '../run/kept_run';
 import { RunFileError } from '../run/run_checks';
 import type { RunData } from '../run/run_data';
 import { MAX_NAME, MAX_RUN_BYTES, type ReadRun, readRun } from '../run/run_parse';
+import { type FileNote, importNote } from './import_note';
 import { type RemovedRun, RunStore } from './run_store';
 import { isSameRun, type PinLetter, type RunSummary, summarize } from './run_summary';
 import { type RowActions, renderRunRow } from './runs_rows';
@@ -151,7 +152,7 @@ class VivaceRuns extends WordedElement implements RowActions {
       <header>
         <h3 id="title">${text.title}</h3>
         <button data-testid="import-run" title=${text.importHelp} @click=${() => this.fileInput?.click()}>${text.import}</button>
-        <input type="file" hidden accept=".json,application/json" aria-label=${text.importHelp} @change=${this.onFile} />
+        <input type="file" multiple hidden accept=".json,application/json" aria-label=${text.importHelp} @change=${this.onFile} />
       </header>
       <div class="said">
         <p class="note" role="status" data-testid="runs-note">${note}</p>
@@ -218,33 +219,42 @@ class VivaceRuns extends WordedElement implements RowActions {
     await this.import(files);
   };
 
-  /** Keeps and opens the runs of exported files, and notes why one cannot be read. */
+  /** Keeps and opens the runs of exported files, and notes which ones cannot be read, and why. */
   async import(files: readonly File[]): Promise<void> {
     this.say('');
+    const notes: FileNote[] = [];
     for (const file of files) {
-      try {
-        if (file.size > MAX_RUN_BYTES) throw new RunFileError(panelWords().runs.tooLarge, 'run-size');
-        await this.take(readRun(await file.text()));
-      } catch (error) {
-        this.say(error instanceof RunFileError ? sayError(error).text : panelWords().runs.unreadable);
-      }
+      const why = await this.importFile(file);
+      if (why !== '') notes.push({ name: file.name, why });
+    }
+    this.say(importNote(notes, files.length));
+  }
+
+  /** Returns what there is to say about the file, or ''. */
+  private async importFile(file: File): Promise<string> {
+    try {
+      if (file.size > MAX_RUN_BYTES) throw new RunFileError(panelWords().runs.tooLarge, 'run-size');
+      return (await this.take(readRun(await file.text()))) ? '' : panelWords().runs.known;
+    } catch (error) {
+      return error instanceof RunFileError ? sayError(error).text : panelWords().runs.unreadable;
     }
   }
 
-  /** Keeps and opens the run of a file, or shows where it is in the list. */
-  private async take(document: ReadRun): Promise<void> {
+  /** Keeps and opens the run of a file. False: it shows where the run is in the list already. */
+  private async take(document: ReadRun): Promise<boolean> {
     const told = runOf(document);
     const { rows } = this;
     const at = rows.findIndex((row) => isSameRun(row, summarize(told, 0, null)));
     if (at >= 0) {
       this.showsAll ||= at >= FEW;
-      this.say(panelWords().runs.known);
-      return this.focusRow(rows[at]!.id);
+      await this.focusRow(rows[at]!.id);
+      return false;
     }
     // A file may claim the id of another run.
     const run = rows.some(({ id }) => id === document.id) ? runOf({ ...document, id: uniqueId() }) : told;
     await this.keep(run, null, document.roofline, null);
     this.fire('vivace-open-run', run);
+    return true;
   }
 
   private readonly onKey = (event: KeyboardEvent) => {

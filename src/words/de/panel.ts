@@ -28,6 +28,8 @@ export const panel: PanelWords = {
     known: 'Dieser Lauf steht schon in der Liste.',
     tooLarge: 'Diese Datei ist zu groß für einen Lauf.',
     unreadable: 'Die Datei konnte nicht gelesen werden.',
+    notImported: (count) =>
+      count === 1 ? 'Eine weitere Datei wurde nicht importiert.' : `${count} weitere Dateien wurden nicht importiert.`,
     opened: (name) => `Früherer Lauf: ${name}`,
     back: 'Zurück zum neuesten Lauf',
   },

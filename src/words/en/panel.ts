@@ -27,6 +27,8 @@ export const panel = {
     known: 'This run is already in the list.',
     tooLarge: 'This file is too large for a run.',
     unreadable: 'The file could not be read.',
+    notImported: (count: number) =>
+      count === 1 ? '1 more file was not imported.' : `${count} more files were not imported.`,
     opened: (name: string) => `Earlier run: ${name}`,
     back: 'Back to the newest run',
   },

@@ -28,6 +28,7 @@ export const panel: PanelWords = {
     known: 'この実行はすでに一覧にあります。',
     tooLarge: 'ファイルが大きすぎます。',
     unreadable: 'ファイルを読み取れませんでした。',
+    notImported: (count) => `ほか ${count} 個のファイルも取り込めませんでした。`,
     opened: (name) => `以前の実行: ${name}`,
     back: '最新の実行に戻る',
   },

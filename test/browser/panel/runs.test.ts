@@ -108,6 +108,12 @@ test('the line of an answer opens its run, which outlasts the page and travels a
     await input.setInputFiles({ name: 'no.json', mimeType: 'application/json', buffer: Buffer.from('{"a":1}') });
     await expect.poll(() => textOf(note), SOON).toBe('This file is not a run that Vivace exported.');
   }
+  const broken = (name: string) => ({ name, mimeType: 'application/json', buffer: Buffer.from('{"a":1}') });
+  await input.setInputFiles(['a.json', 'b.json', 'c.json', 'd.json'].map(broken));
+  const why = 'This file is not a run that Vivace exported.';
+  await expect
+    .poll(() => textOf(note), SOON)
+    .toBe(`a.json: ${why} b.json: ${why} c.json: ${why} 1 more file was not imported.`);
   // A file that is dropped anywhere on the page is the same file.
   await page.locator('#timing').click();
   await expect.poll(() => page.locator('aside#panel').isVisible(), SOON).toBe(false);
