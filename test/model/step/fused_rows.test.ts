@@ -62,7 +62,7 @@ const CASES: Record<string, Case> = {
 /** By step: the slots of its rows. Conversations join, leave, and come back to another row; at first fewer than half. */
 const STEPS = [[5], [5, 0], [5, 0, 2], [2, 5, 0, 7, 1], [2, 7, 1, 3, 4, 6, 0, 5], [6, 4, 3], [6, 4, 0, 5]];
 /** Steps with each set of rows. */
-const TIMES = 3;
+const TIMES = 2;
 
 for (const [name, { model, launch, without, ...options }] of Object.entries(CASES)) {
   test(name, { timeout: TIMEOUT_MS }, async () => {
