@@ -30,8 +30,8 @@ const SPINS = 1 << 20;
 export interface FusedRunOptions {
   contextLength: number;
   kvType?: KvType;
-  /** Default: `tiles`. */
-  attention?: StepAttention;
+  /** True: attention by lanes is compiled, too. */
+  lanes?: boolean;
   quantize?: QuantizedFormat;
   /** Settings that the file does not have. */
   config?: Partial<ModelConfig>;
@@ -66,12 +66,12 @@ export async function fusedSources(gpu: Gpu, files: ModelFiles, options: FusedRu
 export class FusedRun {
   private constructor(
     readonly fused: FusedStep,
-    private readonly layers: FusedLayers,
     /** Sizes of the file. */
     readonly config: ModelConfig,
     readonly weights: CpuWeights,
     private readonly gpu: Gpu,
     private readonly x: GPUBuffer,
+    private readonly keysAndValues: readonly GPUBuffer[],
     private readonly rows?: Rows,
   ) {}
 
@@ -87,9 +87,7 @@ export class FusedRun {
     if (typeof model === 'string') throw new Error(model);
     const why = refusedLaunch(model, launch, gpu);
     if (why !== null) throw new Error(why);
-    const fused = await FusedStep.create(sources, model, launch, { ...test, lanes: options.attention === 'lanes' });
-    const layers = fused[options.attention ?? 'tiles'];
-    if (!layers) throw new Error('no lanes here');
+    const fused = await FusedStep.create(sources, model, launch, { ...test, lanes: options.lanes ?? false });
     await read(files);
     fused.start();
     fused.reset(SPINS);
@@ -100,14 +98,26 @@ export class FusedRun {
       const table = ropeTable(config.headDim, parameters, options.contextLength, 0, options.contextLength);
       gpu.write(buffers.ropes[i], table as Float32Array<ArrayBuffer>);
     }
-    return new FusedRun(fused, layers, unpadded, weights, gpu, buffers.x, rows);
+    const keysAndValues = sources.kvCache.arenas.flatMap(({ k, v }) => [k, v]);
+    return new FusedRun(fused, unpadded, weights, gpu, buffers.x, keysAndValues, rows);
+  }
+
+  /** Clears the keys and values: the next step is the first. */
+  forget(): void {
+    const encoder = this.gpu.device.createCommandEncoder();
+    for (const buffer of this.keysAndValues) encoder.clearBuffer(buffer);
+    this.gpu.submit(encoder.finish());
   }
 
   /** x after the last layer, and the number of dispatches. */
-  async whole(embedding: Float32Array, position: number): Promise<{ x: Float32Array; dispatches: number }> {
-    const { gpu, layers } = this;
+  async whole(
+    embedding: Float32Array,
+    position: number,
+    attention: StepAttention,
+  ): Promise<{ x: Float32Array; dispatches: number }> {
+    const { gpu } = this;
     const list = new CommandList(gpu);
-    layers.record(list);
+    this.layers(attention).record(list);
     gpu.write(this.x, Float32Array.from(embedding));
     await list.run({ position, nTokens: 1 });
     const x = new Float32Array(await gpu.read(this.x, 4 * embedding.length));
@@ -115,8 +125,13 @@ export class FusedRun {
   }
 
   /** x after each layer of ranges of `nLayers` layers each. */
-  step(embedding: Float32Array, position: number, nLayers: readonly number[]): Promise<Float32Array[]> {
-    return this.afterLayers(embedding, { position, nTokens: 1 }, nLayers);
+  step(
+    embedding: Float32Array,
+    position: number,
+    nLayers: readonly number[],
+    attention: StepAttention,
+  ): Promise<Float32Array[]> {
+    return this.afterLayers(embedding, { position, nTokens: 1 }, nLayers, this.layers(attention));
   }
 
   /** x after each layer, of each conversation, which has its embedding in `rows`. `position` counts the steps. */
@@ -125,12 +140,19 @@ export class FusedRun {
     const embeddings = new Float32Array(rows.length * size);
     for (const [i, { embedding }] of rows.entries()) embeddings.set(embedding, i * size);
     this.rows?.set(position, rows);
-    const layers = await this.afterLayers(embeddings, { position, nTokens: rows.length }, [this.config.nLayers]);
-    return rows.map((_, i) => layers.map((x) => x.slice(i * size, (i + 1) * size)));
+    const step = { position, nTokens: rows.length };
+    const after = await this.afterLayers(embeddings, step, [this.config.nLayers], this.fused.tiles);
+    return rows.map((_, i) => after.map((x) => x.slice(i * size, (i + 1) * size)));
   }
 
-  private async afterLayers(embeddings: Float32Array, step: Step, nLayers: readonly number[]) {
-    const { layers, gpu, x, rows } = this;
+  private layers(attention: StepAttention): FusedLayers {
+    const layers = this.fused[attention];
+    if (!layers) throw new Error('no lanes here');
+    return layers;
+  }
+
+  private async afterLayers(embeddings: Float32Array, step: Step, nLayers: readonly number[], layers: FusedLayers) {
+    const { gpu, x, rows } = this;
     const all = new CommandList(gpu);
     layers.record(all);
     const commands = [...all.commands];
