@@ -59,7 +59,7 @@ async function gpuBackend(): Promise<Backend> {
 }
 
 const BACKENDS = [
-  { name: 'cpu', create: cpuBackend, prompts: some(5, 2) },
+  { name: 'cpu', create: cpuBackend, prompts: some(2, 1) },
   { name: 'webgpu, f32 KV', create: gpuBackend, prompts: some(1, 1) },
 ];
 
