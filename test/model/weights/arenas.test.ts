@@ -92,9 +92,14 @@ const layersOf = (arenas: readonly (WeightArena | KvArena)[]) =>
   arenas.map(({ firstLayer, nLayers }) => [firstLayer, nLayers]);
 
 describe('weights', () => {
+  /** A device whose bindings hold all layers, and one whose bindings do not. Variants share kernels. */
+  let pair: Promise<readonly [Gpu, Gpu]> | undefined;
+  const devicePair = async () => [await gpuOf(), await gpuOf(LIMIT)] as const;
+
   for (const variant of [{ format: 'f16' }, MIXED] satisfies Variant[]) {
     test(`of ${JSON.stringify(variant)}: one arena or several, with the same planes and logits`, async () => {
-      const [large, small] = [await gpuOf(), await gpuOf(LIMIT)];
+      pair ??= devicePair();
+      const [large, small] = await pair;
       const whole = await load(large, variant);
       const split = await load(small, variant);
       expect(layersOf(whole.weights.arenas)).toEqual([[0, 5]]);
