@@ -1,41 +1,36 @@
 // Attention of one split of the keys for the query heads of one KV head, in tiles: K_LANES threads share a key, and
 // keys come in tiles of TILE. The next tile is on its way while one is worked on.
-// Constants: K_LANES, LAYER_OCTS.
-// Libraries: heads, tile_*, online_softmax. src/kernels/step writes put_scores.
+// Constants: K_LANES, LAYER_OCTS, OWN_HEADS (query heads of which a thread has a quad of o).
+// Libraries: heads, tile_*, online_softmax. src/kernels/step/tile_state.ts writes the registers.
 const OCTS = DIM / 8u;
 const LANE_OCTS = OCTS / K_LANES;         // octs of a key that a thread has
 const TILE = THREADS / K_LANES;
-const SLICES = THREADS / GROUP_QUADS;     // threads that share a quad of o
+const COLUMNS = GROUP_QUADS / OWN_HEADS;  // quads of o among which threads are shared out, OWN_HEADS of each
+const SLICES = THREADS / COLUMNS;         // threads that share quads of o
 
-var<workgroup> scores: array<f32, GROUP * TILE>;           // then p
-var<workgroup> state: array<vec3<f32>, GROUP>;             // m, l, alpha
+var<workgroup> most_of: array<atomic<u32>, GROUP>;    // m of each head so far, as a word that is ordered as floats are
 
 // x_words is free during attention: it has the values of a tile, then o of the slices.
 
-fn put_o(o: vec4<f32>) {
-  x_words[2u * lid] = bitcast<vec2<u32>>(o.xy);
-  x_words[2u * lid + 1u] = bitcast<vec2<u32>>(o.zw);
+fn ordered(x: f32) -> u32 {
+  let bits = bitcast<u32>(x);
+  return select(bits | 0x80000000u, ~bits, bits >= 0x80000000u);
 }
-fn o_at(i: u32) -> vec4<f32> { return vec4(bitcast<vec2<f32>>(x_words[2u * i]), bitcast<vec2<f32>>(x_words[2u * i + 1u])); }
 
-// p of the tile's scores, and m, l and alpha of each head. SUBGROUP threads take a head.
-fn weigh_tile() {
-  for (var h = lid / SUBGROUP; h < GROUP; h += THREADS / SUBGROUP) {
-    let before = state[h];
-    var m = before.x;
-    for (var j = lid % SUBGROUP; j < TILE; j += SUBGROUP) { m = max(m, scores[h * TILE + j]); }
-    m = bitcast<f32>((bitcast<u32>(max_lanes(m)) + 0x80u) & 0xffffff00u);    // as it will be published; l has a NaN
-    var l = 0.0;
-    for (var j = lid % SUBGROUP; j < TILE; j += SUBGROUP) {
-      let p = softmax_p(scores[h * TILE + j], m);
-      scores[h * TILE + j] = kept_p(p, j);
-      l += p;
-    }
-    let alpha = softmax_p(before.x, m);
-    l = add_lanes(l, SUBGROUP) + alpha * before.y;
-    if (lid % SUBGROUP == 0u) { state[h] = vec3(m, l, alpha); }
-  }
+// m as it will be published: l and o belong to it.
+fn rounded(m: f32) -> f32 { return bitcast<f32>((bitcast<u32>(m) + 0x80u) & 0xffffff00u); }
+fn m_of(head: u32) -> f32 {
+  let word = atomicLoad(&most_of[head]);
+  return rounded(bitcast<f32>(select(~word, word & 0x7fffffffu, word >= 0x80000000u)));
 }
+
+// The place of a quad of a value. The quads of neighboring keys are in another order each, so that threads that write
+// the same quad of several keys use different banks.
+const ORDERS = min((DIM / 4u) & (~(DIM / 4u) + 1u), 16u);    // the largest power of two that divides DIM / 4
+fn value_place(key: u32, quad: u32) -> u32 { return key * (DIM / 4u) + (quad ^ (key % ORDERS)); }
+
+// Octs of a key that a thread has: neighbors read neighbors.
+fn lane_oct(i: u32) -> u32 { return i * K_LANES + lid % K_LANES; }
 
 var<private> first_k: LaneOcts;    // of the first tile
 var<private> first_v: LaneOcts;
@@ -58,17 +53,18 @@ fn attend(group: u32, layer: u32, tag: u32) {
   let key = lid / K_LANES;
   var k = first_k;
   var v = first_v;
-  if (lid < GROUP) { state[lid] = vec3(M_START, 0.0, 0.0); }
+  if (lid < GROUP) { atomicStore(&most_of[lid], ordered(M_START)); }
+  start_scores();
+  start_values();
   take_turned(layer, tag);
   if (has_own_key(group) && lid < 2u * OCTS) {
     let at = first + place_of(group) * OCTS + lid % OCTS;
     if (lid < OCTS) { k_cache[at] = fresh_oct(0u, lid); } else { v_cache[at] = fresh_oct(1u, lid - OCTS); }
     store_scales(first);
   }
-  let quad = lid % GROUP_QUADS;
-  let slice = lid / GROUP_QUADS;
-  let head = quad / (DIM / 4u);
-  var o = vec4(0.0);
+  let quad = lid % (DIM / 4u);
+  let own_heads = lid % COLUMNS / (DIM / 4u) * OWN_HEADS;
+  let slice = lid / COLUMNS;
   for (var start = begin; start < end; start += TILE) {
     if (start + key == place_of(group)) {
       k = fresh_octs(0u);
@@ -81,25 +77,32 @@ fn attend(group: u32, layer: u32, tag: u32) {
       v = load_values(first, min(start + TILE + key, newest));
     }
     workgroupBarrier();
-    weigh_tile();
+    weigh(key);
     workgroupBarrier();
     if (slice < SLICES) {
-      o *= state[head].z;
+      rescale(own_heads);
       for (var j = slice; j < min(TILE, end - start); j += SLICES) {
-        o += scores[head * TILE + j] * value_at(j * (DIM / 4u) + quad % (DIM / 4u));
+        add_value(own_heads, j, value_at(value_place(j, quad)));
       }
     }
     workgroupBarrier();
   }
-  put_o(o);
+  if (slice < SLICES) { put_o(slice * 2u * GROUP_QUADS + 2u * (own_heads * (DIM / 4u) + quad)); }
+  put_l();
   workgroupBarrier();
   let part = PARTS_AT + group * PART_WORDS;
-  if (is_busy(group) && lid < GROUP_QUADS) {
-    for (var s = 1u; s < SLICES; s++) { o += o_at(s * GROUP_QUADS + lid); }
-    for (var i = 0u; i < 4u; i++) { publish(part + 4u * lid + i, float24(o[i]), tag); }
-  }
-  if (is_busy(group) && lid < GROUP) {
-    publish(part + GROUP * DIM + 2u * lid, float24(state[lid].x), tag);
-    publish(part + GROUP * DIM + 2u * lid + 1u, float24(state[lid].y), tag);
+  if (is_busy(group)) {
+    for (var i = lid; i < 2u * GROUP_QUADS; i += THREADS) {
+      var o = vec2(0.0);
+      for (var s = 0u; s < SLICES; s++) { o += bitcast<vec2<f32>>(x_words[s * 2u * GROUP_QUADS + i]); }
+      publish(part + 2u * i, float24(o.x), tag);
+      publish(part + 2u * i + 1u, float24(o.y), tag);
+    }
+    if (lid < GROUP) {
+      var l = 0.0;
+      for (var s = 0u; s < THREADS / SUBGROUP; s++) { l += p_at(lid, s); }
+      publish(part + GROUP * DIM + 2u * lid, float24(m_of(lid)), tag);
+      publish(part + GROUP * DIM + 2u * lid + 1u, float24(l), tag);
+    }
   }
 }

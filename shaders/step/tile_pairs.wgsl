@@ -10,9 +10,8 @@ fn value_at(at: u32) -> vec4<f32> {
 
 fn put_values(v: LaneOcts, key: u32) {
   for (var i = 0u; i < LANE_OCTS; i++) {
-    let at = key * (DIM / 4u) + 2u * (lid % K_LANES * LANE_OCTS + i);
-    put_value(at, kv_low(v.octs[i]));
-    put_value(at + 1u, kv_high(v.octs[i]));
+    put_value(value_place(key, 2u * lane_oct(i)), kv_low(v.octs[i]));
+    put_value(value_place(key, 2u * lane_oct(i) + 1u), kv_high(v.octs[i]));
   }
 }
 
@@ -21,19 +20,19 @@ fn kept_p(p: f32, j: u32) -> f32 { return p; }
 
 fn load_keys(first: u32, key: u32) -> LaneOcts {
   var loaded: LaneOcts;
-  for (var i = 0u; i < LANE_OCTS; i++) { loaded.octs[i] = k_cache[first + key * OCTS + lid % K_LANES * LANE_OCTS + i]; }
+  for (var i = 0u; i < LANE_OCTS; i++) { loaded.octs[i] = k_cache[first + key * OCTS + lane_oct(i)]; }
   return loaded;
 }
 
 fn load_values(first: u32, key: u32) -> LaneOcts {
   var loaded: LaneOcts;
-  for (var i = 0u; i < LANE_OCTS; i++) { loaded.octs[i] = v_cache[first + key * OCTS + lid % K_LANES * LANE_OCTS + i]; }
+  for (var i = 0u; i < LANE_OCTS; i++) { loaded.octs[i] = v_cache[first + key * OCTS + lane_oct(i)]; }
   return loaded;
 }
 
 fn fresh_octs(kind: u32) -> LaneOcts {
   var made: LaneOcts;
-  for (var i = 0u; i < LANE_OCTS; i++) { made.octs[i] = fresh_oct(kind, lid % K_LANES * LANE_OCTS + i); }
+  for (var i = 0u; i < LANE_OCTS; i++) { made.octs[i] = fresh_oct(kind, lane_oct(i)); }
   return made;
 }
 

@@ -12,9 +12,8 @@ fn value_at(at: u32) -> vec4<f32> { return vec4(unpack2x16float(x_words[at].x), 
 
 fn put_values(v: LaneOcts, key: u32) {
   for (var i = 0u; i < LANE_OCTS; i++) {
-    let at = key * (DIM / 4u) + 2u * (lid % K_LANES * LANE_OCTS + i);
-    x_words[at] = halves(v.octs[i].x);
-    x_words[at + 1u] = halves(v.octs[i].y);
+    x_words[value_place(key, 2u * lane_oct(i))] = halves(v.octs[i].x);
+    x_words[value_place(key, 2u * lane_oct(i) + 1u)] = halves(v.octs[i].y);
   }
   if (lid % K_LANES == 0u) { tile_scales[key] = v.scale; }
 }
@@ -29,21 +28,21 @@ fn scale_row(first: u32, key: u32) -> u32 {
 
 fn load_keys(first: u32, key: u32) -> LaneOcts {
   var loaded: LaneOcts;
-  for (var i = 0u; i < LANE_OCTS; i++) { loaded.octs[i] = k_cache[first + key * OCTS + lid % K_LANES * LANE_OCTS + i]; }
+  for (var i = 0u; i < LANE_OCTS; i++) { loaded.octs[i] = k_cache[first + key * OCTS + lane_oct(i)]; }
   loaded.scale = key_scale(scale_row(first, key));
   return loaded;
 }
 
 fn load_values(first: u32, key: u32) -> LaneOcts {
   var loaded: LaneOcts;
-  for (var i = 0u; i < LANE_OCTS; i++) { loaded.octs[i] = v_cache[first + key * OCTS + lid % K_LANES * LANE_OCTS + i]; }
+  for (var i = 0u; i < LANE_OCTS; i++) { loaded.octs[i] = v_cache[first + key * OCTS + lane_oct(i)]; }
   loaded.scale = value_scale(scale_row(first, key));
   return loaded;
 }
 
 fn fresh_octs(kind: u32) -> LaneOcts {
   var made: LaneOcts;
-  for (var i = 0u; i < LANE_OCTS; i++) { made.octs[i] = fresh_oct(kind, lid % K_LANES * LANE_OCTS + i); }
+  for (var i = 0u; i < LANE_OCTS; i++) { made.octs[i] = fresh_oct(kind, lane_oct(i)); }
   made.scale = fresh_scale(kind);
   return made;
 }

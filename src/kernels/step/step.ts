@@ -42,7 +42,8 @@ import {
   xStride,
   xWords,
 } from './step_plan';
-import { formatWgsl, type Product, productWgsl, scoresWgsl, type Take, takeWgsl } from './unrolled';
+import { tileWgsl } from './tile_state';
+import { formatWgsl, type Product, productWgsl, type Take, takeWgsl } from './unrolled';
 
 /** Words of a layer in the uniform of a range: four vec4<u32>. */
 const LAYER_ENTRY_WORDS = 16;
@@ -140,7 +141,7 @@ const TILE_PIECES = { f16: [tilePairs], f32: [tilePairs], q8: [octScales, tileQ8
 const ATTENTION = {
   tiles: {
     source: ({ kvType }: StepShape) => [...TILE_PIECES[kvType], attentionTiles],
-    constants: (_shape: StepShape, { keyLanes }: StepPlan) => ({ K_LANES: keyLanes }),
+    constants: (_shape: StepShape, { keyLanes, ownHeads }: StepPlan) => ({ K_LANES: keyLanes, OWN_HEADS: ownHeads }),
   },
   lanes: {
     source: () => [noScales, columns, lanesWgsl, laneKeysPairs, attentionLanes],
@@ -218,7 +219,7 @@ function sources(
     ...ATTENTION[attention].source(shape),
     merge,
     ...formats.map(formatWgsl),
-    attention === 'tiles' ? scoresWgsl(shape, plan) : '',
+    attention === 'tiles' ? tileWgsl(shape, plan, subgroup) : '',
     ...takes(shape, plan).map((take) => takeWgsl(take, plan.launch.threads)),
     ...products(plan, attention).map((product) => productWgsl(product, plan, shape.rows, subgroup)),
     wgsl,

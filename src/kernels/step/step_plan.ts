@@ -72,6 +72,8 @@ const NORMED_PLANES = 8;
 const MOST_SUMS = 16;
 /** Octs of a key, and of its value, that a thread has at most where tiles are large. */
 const MOST_LANE_OCTS = 4;
+/** Query heads of which a thread adds up values at most: more take registers of the scores. */
+const MOST_OWN_HEADS = 4;
 /** Fewest columns that are in workgroup memory at a time. */
 const LEAST_COLUMNS = 256;
 /** Words in front of the regions: status, epoch, spins. */
@@ -125,6 +127,8 @@ export interface StepPlan {
   ownH: number;
   /** Threads that share a key. */
   keyLanes: number;
+  /** Query heads of which a thread has a quad of o. */
+  ownHeads: number;
   products: Readonly<Record<StepProduct, readonly (readonly RunPlan[])[]>>;
   /**
    * True where each product issues the loads of the next. With more than one trip a product registers run out, and the
@@ -160,25 +164,32 @@ const perGroup = (count: number, groups: number) => Math.ceil(count / groups);
  * @param mostBytes of workgroup memory
  */
 export function planStep(shape: StepShape, launch: StepLaunch, subgroup: number, mostBytes: number): StepPlan {
-  const { rows, hiddenSize, intermediateSize, nHeads, headDim } = shape;
+  const { rows, hiddenSize, intermediateSize, nHeads, nKvHeads, headDim } = shape;
   const most = Math.max(hiddenSize, intermediateSize, nHeads * headDim);
   const octs = headDim / 8;
-  const lanes = keyLanesOf(octs, subgroup);
-  if (rows === 1) return planSizes(shape, launch, subgroup, { columns: most, keyLanes: lanes });
+  const lanes = powerIn(octs, subgroup);
+  if (rows === 1) return planSizes(shape, launch, subgroup, { columns: most, keyLanes: lanes, ownHeads: 1 });
   for (let columns = 2 ** Math.ceil(Math.log2(most)); ; columns /= 2) {
-    // Few splits are many keys each: in large tiles, if they fit.
-    for (let keyLanes = keyLanesOf(octs, Math.max(1, octs / MOST_LANE_OCTS)); keyLanes <= lanes; keyLanes *= 2) {
-      const plan = planSizes(shape, launch, subgroup, { columns, keyLanes });
-      const isLast = columns <= LEAST_COLUMNS && keyLanes === lanes;
-      if (plan.workgroupBytes.tiles <= mostBytes || isLast) return plan;
+    // Few splits are many keys each: in large tiles, of values that a thread reads for several heads, if they fit.
+    for (let keyLanes = powerIn(octs, Math.max(1, octs / MOST_LANE_OCTS)); keyLanes <= lanes; keyLanes *= 2) {
+      for (let ownHeads = powerIn(nHeads / nKvHeads, MOST_OWN_HEADS); ownHeads >= 1; ownHeads /= 2) {
+        const plan = planSizes(shape, launch, subgroup, { columns, keyLanes, ownHeads });
+        const isLast = columns <= LEAST_COLUMNS && keyLanes === lanes && ownHeads === 1;
+        if (plan.workgroupBytes.tiles <= mostBytes || isLast) return plan;
+      }
     }
   }
 }
 
-/** Columns of x that are in workgroup memory at a time, and threads that share a key. */
-type StepSizes = { columns: number } & Pick<StepPlan, 'keyLanes'>;
+/** Columns of x that are in workgroup memory at a time, and the shares of threads in attention. */
+type StepSizes = { columns: number } & Pick<StepPlan, 'keyLanes' | 'ownHeads'>;
 
-function planSizes(shape: StepShape, launch: StepLaunch, subgroup: number, { columns, keyLanes }: StepSizes): StepPlan {
+function planSizes(
+  shape: StepShape,
+  launch: StepLaunch,
+  subgroup: number,
+  { columns, keyLanes, ownHeads }: StepSizes,
+): StepPlan {
   const { rows: tokens, hiddenSize, intermediateSize, nHeads, nKvHeads, headDim } = shape;
   const { groups, threads } = launch;
   const ownHidden = X_BLOCK * perGroup(hiddenSize / X_BLOCK, groups);
@@ -229,7 +240,20 @@ function planSizes(shape: StepShape, launch: StepLaunch, subgroup: number, { col
     ...products.qkv.flatMap((runs) => runs.map(({ rows, own }) => rows / own)),
   ];
   const busyGroups = Math.ceil(Math.max(...owners));
-  const planned = { busyGroups, early, launch, splits, ownHidden, ownA, ownH, keyLanes, products, words, nWords };
+  const planned = {
+    busyGroups,
+    early,
+    launch,
+    splits,
+    ownHidden,
+    ownA,
+    ownH,
+    keyLanes,
+    ownHeads,
+    products,
+    words,
+    nWords,
+  };
   const memory = (attention: StepAttention) => workgroupBytes(shape, planned, subgroup, attention);
   return { ...planned, workgroupBytes: { tiles: memory('tiles'), lanes: memory('lanes') } };
 }
@@ -239,11 +263,11 @@ function isOneTrip(runs: readonly RunPlan[], threads: number): boolean {
   return runs.every((run) => loadsOf(run, threads).trips === 1);
 }
 
-/** The largest power of two that divides the octs of a key, at most `most`. */
-function keyLanesOf(octs: number, most: number): number {
-  let lanes = 1;
-  while (octs % (2 * lanes) === 0 && 2 * lanes <= most) lanes *= 2;
-  return lanes;
+/** The largest power of two that divides `count`, at most `most`. */
+function powerIn(count: number, most: number): number {
+  let power = 1;
+  while (count % (2 * power) === 0 && 2 * power <= most) power *= 2;
+  return power;
 }
 
 type Shared = Pick<RunPlan, 'own' | 'chunk' | 'lanes' | 'groupRows'>;
@@ -296,13 +320,16 @@ export function planesOf(normed: boolean): number {
 }
 
 /** Pairs of words in workgroup memory that hold x, or the values of a tile of keys, or o of every thread. */
-export function xWords(shape: StepShape, plan: Pick<StepPlan, 'launch' | 'keyLanes' | 'products'>): number {
+export function xWords(
+  shape: StepShape,
+  plan: Pick<StepPlan, 'launch' | 'keyLanes' | 'ownHeads' | 'products'>,
+): number {
   const { rows, headDim, kvType } = shape;
-  const { launch, keyLanes, products } = plan;
+  const { launch, keyLanes, ownHeads, products } = plan;
   const { qkv, o, gateUp, down } = products;
   const x = [qkv, o, gateUp, down].map(([[{ chunk }]], i) => rows * planesOf(i % 2 === 0) * xStride(chunk));
   const values = ((launch.threads / keyLanes) * headDim * (kvType === 'f32' ? 2 : 1)) / 4;
-  return Math.max(...x, values, 2 * launch.threads);
+  return Math.max(...x, values, 2 * ownHeads * launch.threads);
 }
 
 /** Bytes of what the pieces of shaders/step declare, as WebGPU counts them: each rounded up to 16. */
@@ -327,8 +354,8 @@ function workgroupBytes(
     ...(attention === 'tiles'
       ? [
           kvType === 'q8' ? launch.threads / keyLanes : 0, // tile_scales
-          (group * launch.threads) / keyLanes, // scores
-          4 * group, // state
+          (group * launch.threads) / keyLanes, // p_tile
+          group, // most_of
         ]
       : [4 * laneVectors(shape, planLanes(shape, subgroup), Math.ceil(group / 4), launch.threads / subgroup)]),
     rows * (ownA / X_BLOCK) * splits * (X_BLOCK + 2), // merged

@@ -1,6 +1,6 @@
-// The parts of the fused step's shader whose registers need names: waits for many words at once, products of several
-// rows a thread, and scores of several heads. Compilers do not move loads out of loops, and an array that is indexed in
-// a loop lands in memory on some devices.
+// The parts of the fused step's shader whose registers need names: waits for many words at once, and products of
+// several rows a thread. Compilers do not move loads out of loops, and an array that is indexed in a loop lands in memory
+// on some devices.
 
 import { readsScaleQuads, WEIGHT_FORMATS } from '../linear/weight_format';
 import {
@@ -10,12 +10,11 @@ import {
   type RunPlan,
   rowParts,
   type StepPlan,
-  type StepShape,
   xStride,
 } from './step_plan';
 
 /** `write(0)`, `write(1)` ... of `count`, joined. */
-function each(count: number, write: (i: number) => string, separator = '\n'): string {
+export function each(count: number, write: (i: number) => string, separator = '\n'): string {
   return Array.from({ length: count }, (_, i) => write(i)).join(separator);
 }
 
@@ -95,7 +94,7 @@ function marked(name: string, format: RunPlan['format']): string {
  * Adds up `rows` sums s0, s1 ... of each thread over `lanes` neighboring lanes. Each step halves the rows that a lane
  * keeps, as long as there are two. `emit(row, sum)` runs in the lanes that keep a row in the end.
  */
-function reduceWgsl(rows: number, lanes: number, emit: (row: string, sum: string) => string): string {
+export function reduceWgsl(rows: number, lanes: number, emit: (row: string, sum: string, i: number) => string): string {
   let n = rows;
   let span = lanes; // lanes that hold the same rows in the end
   const steps: string[] = [];
@@ -111,9 +110,14 @@ function reduceWgsl(rows: number, lanes: number, emit: (row: string, sum: string
       steps.push(each(n, (i) => `s${i} += subgroupShuffleXor(s${i}, ${offset}u);`, ' '));
     }
   }
-  const emits = each(n, (i) => emit(`kept + ${i}u`, `s${i}`), ' ');
+  const emits = each(n, (i) => emit(`kept + ${i}u`, `s${i}`, i), ' ');
   steps.push(`if (lid % ${span}u == 0u) { let kept = lid % ${lanes}u / ${span}u * ${n}u; ${emits} }`);
   return steps.join('\n      ');
+}
+
+/** The sums that a lane keeps of reduceWgsl. */
+export function keptRows(rows: number, lanes: number): number {
+  return rows % 2 === 0 && lanes > 1 ? keptRows(rows / 2, lanes / 2) : rows;
 }
 
 /** The product of one run of rows within a phase. */
@@ -332,22 +336,4 @@ function finishWgsl(run: Run, emit: Product['emit'], threads: number, subgroup: 
   }
   const row = `wg * ${own}u + own`;
   return loop(own, `if (${row} < ${rows}u) { ${emit.rows}(token, own, ${row0}u + ${row}, ${sum('i')}); }`);
-}
-
-/** Scores of one key of the tile for every query head of the group: K_LANES threads have an oct of the key each. */
-export function scoresWgsl({ nHeads, nKvHeads, headDim, kvType }: StepShape, { keyLanes }: StepPlan): string {
-  const group = nHeads / nKvHeads;
-  const quad = (h: number, half: number) => `q_heads[${(h * headDim) / 4}u + 2u * oct + ${half}u]`;
-  const scaled = (sum: string) => (kvType === 'q8' ? `(${sum}) * keys.scale` : sum);
-  const dot = (h: number) => `s${h} += dot(k.a, ${quad(h, 0)}) + dot(k.b, ${quad(h, 1)});`;
-  return `
-fn put_scores(keys: LaneOcts, key: u32, live: bool) {
-  ${each(group, (h) => `var s${h} = 0.0;`, ' ')}
-  for (var i = 0u; i < LANE_OCTS; i++) {
-    let oct = lid % K_LANES * LANE_OCTS + i;
-    let k = kv_oct(keys.octs[i]);
-    ${each(group, dot, '\n    ')}
-  }
-  ${reduceWgsl(group, keyLanes, (h, sum) => `scores[(${h}) * TILE + key] = select(MASKED, ${scaled(sum)}, live);`)}
-}`;
 }

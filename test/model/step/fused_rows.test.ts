@@ -26,6 +26,8 @@ interface Case extends Omit<FusedRunOptions, 'contextLength'> {
   model: string | { variant: Variant; shape: Partial<typeof SHAPE> };
   launch: StepLaunch;
   without?: CapabilityName[];
+  /** Steps with each set of rows. Default: TIMES. */
+  times?: number;
 }
 
 const small = { vocab: 67, layers: 2 };
@@ -57,6 +59,14 @@ const CASES: Record<string, Case> = {
     },
     launch: { groups: 9, threads: 128 },
   },
+  'a group of four heads, whose values a thread reads once, in two tiles': {
+    model: {
+      variant: { format: 'q8' },
+      shape: { ...small, layers: 1, hidden: 64, intermediate: 64, heads: 8, kvHeads: 2, headDim: 16 },
+    },
+    launch: { groups: 16, threads: 32 },
+    times: 8,
+  },
 };
 
 /** By step: the slots of its rows. Conversations join, leave, and come back to another row; at first fewer than half. */
@@ -64,7 +74,7 @@ const STEPS = [[5], [5, 0], [5, 0, 2], [2, 5, 0, 7, 1], [2, 7, 1, 3, 4, 6, 0, 5]
 /** Steps with each set of rows. */
 const TIMES = 2;
 
-for (const [name, { model, launch, without, ...options }] of Object.entries(CASES)) {
+for (const [name, { model, launch, without, times = TIMES, ...options }] of Object.entries(CASES)) {
   test(name, { timeout: TIMEOUT_MS }, async () => {
     const gpu = await testGpu(without);
     const dropped =
@@ -81,13 +91,13 @@ for (const [name, { model, launch, without, ...options }] of Object.entries(CASE
     const errors = chats.map(() => Array.from({ length: config.nLayers }, (): number[] => []));
     for (const [number, slots] of STEPS.entries()) {
       run.fused.renew(1 << 20);
-      for (let time = 0; time < TIMES; time++) {
+      for (let time = 0; time < times; time++) {
         const rows = slots.map((slot) => {
           const { oracle, position } = chats[slot];
           const id = (position * 29 + 7 * slot) % config.vocabSize;
           return { slot, position, id, embedding: oracle.embed(id) };
         });
-        const after = await run.together(rows, 1000 + number * TIMES + time);
+        const after = await run.together(rows, 1000 + number * times + time);
         for (const [i, { slot, position, id }] of rows.entries()) {
           const expected = chats[slot].oracle.step(id, position, after[i]); // each layer continues from x of the GPU
           for (const [layer, x] of expected.entries()) errors[slot][layer].push(distance(after[i][layer], x));
