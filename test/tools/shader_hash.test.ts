@@ -30,7 +30,12 @@ test('a build hashes the shaders, the code that writes shaders, and the defaults
   const before = await hashWith(null);
   expect(before).toMatch(/^export const shaderHash = \(\) => '[0-9a-f]{8}';$/);
   expect(await hashWith(null)).toBe(before);
-  for (const changed of ['shaders/linear/matvec.wgsl', 'src/kernels/step/unrolled.ts', 'kernels/linear/matvec_plan.ts'])
+  for (const changed of [
+    'linear/matvec.wgsl',
+    'step/tile_state.ts',
+    'step/unrolled.ts',
+    'kernels/linear/matvec_plan.ts',
+  ])
     expect(await hashWith(changed), changed).not.toBe(before);
   expect(await hashWith('src/kernels/step/step.ts'), 'code that writes none').toBe(before);
 });

@@ -6,7 +6,7 @@ const sources: Record<string, string> = import.meta.glob(
   [
     '../../../shaders/**/*.wgsl',
     '!../../../shaders/bench/*.wgsl',
-    '../../kernels/step/unrolled.ts',
+    '../../kernels/step/{tile_state,unrolled}.ts',
     '../../kernels/linear/{matmul,matvec}_plan.ts',
   ],
   { query: '?raw', import: 'default', eager: true },

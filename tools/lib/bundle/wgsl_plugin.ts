@@ -11,7 +11,7 @@ import { compactWgsl, shortNames } from './wgsl_compact.ts';
 const SHADERS = path.join(ROOT, 'shaders');
 const SHADER_HASH = '/src/tune/profile/shader_hash.ts';
 /** The code that writes shaders itself, and the defaults that profiles keep. */
-const HASHED = ['step/unrolled.ts', 'linear/matmul_plan.ts', 'linear/matvec_plan.ts'].map(
+const HASHED = ['step/tile_state.ts', 'step/unrolled.ts', 'linear/matmul_plan.ts', 'linear/matvec_plan.ts'].map(
   (file) => `src/kernels/${file}`,
 );
 /** Folders whose code names the constants and entry points of shaders. */
