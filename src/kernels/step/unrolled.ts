@@ -1,6 +1,6 @@
 // The parts of the fused step's shader whose registers need names: waits for many words at once, and products of
-// several rows a thread. Compilers do not move loads out of loops, and an array that is indexed in a loop lands in memory
-// on some devices.
+// several rows a thread. Compilers do not move loads out of loops, and an array that is indexed in a loop lands in
+// memory on some devices.
 
 import { readsScaleQuads, WEIGHT_FORMATS } from '../linear/weight_format';
 import {
