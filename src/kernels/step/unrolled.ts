@@ -3,15 +3,7 @@
 // memory on some devices.
 
 import { readsScaleQuads, WEIGHT_FORMATS } from '../linear/weight_format';
-import {
-  loadsOf,
-  partsOf,
-  planesOf,
-  type RunPlan,
-  rowParts,
-  type StepPlan,
-  xStride,
-} from './step_plan';
+import { loadsOf, partsOf, planesOf, type RunPlan, rowParts, type StepPlan, xStride } from './step_plan';
 
 /** `write(0)`, `write(1)` ... of `count`, joined. */
 export function each(count: number, write: (i: number) => string, separator = '\n'): string {
