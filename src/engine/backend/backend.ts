@@ -58,7 +58,7 @@ export interface Parking {
    * keep their newest alone.
    */
   readonly least: number;
-  /** Copies the first `tokens` positions, with room for `room` of them. Null where memory is refused. */
+  /** Copies the first `tokens` positions, perhaps none, with room for `room`. Null where memory is refused. */
   park(tokens: number, room?: number): Promise<ParkedKv | null>;
 }
 

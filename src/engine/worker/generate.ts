@@ -155,6 +155,7 @@ async function settle(
   times: Promise<TbtSummary | null> | null,
   left: Promise<void> | null,
 ): Promise<void> {
+  if (!left) void session.branches?.makeReady(session);
   const ends = await Promise.allSettled([times, giveUps.settle(), left]);
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) session.failure = { error: failed.reason };

@@ -71,7 +71,7 @@ export class KvBranches {
       });
     const rows = await this.gpu.tryMemory('A parked conversation', create);
     if (!rows) return null;
-    this.copy(from, rows, 0, tokens);
+    if (tokens > 0) this.copy(from, rows, 0, tokens);
     return new ParkedRows(this, rows, written);
   }
 
@@ -82,9 +82,10 @@ export class KvBranches {
     this.writeTokens(ids);
   }
 
-  /** Copies rows of the cache from `first` on, up to `tokens`. */
-  extend(rows: readonly Rows[], first: number, tokens: number): void {
+  /** Copies rows of the cache from `first` on, up to `tokens`. Returns the end of the positions that its rings have seen. */
+  extend(rows: readonly Rows[], first: number, tokens: number): number {
     if (first < tokens) this.copy(this.cache, rows, first, tokens);
+    return this.kvCache.rings.written;
   }
 
   destroy(rows: readonly Rows[]): void {
@@ -147,8 +148,7 @@ export class ParkedRows {
 
   /** Copies rows of the cache from `first` on, up to `tokens`, for which there is room. */
   extend(first: number, tokens: number): boolean {
-    this.branches.extend(this.rows, first, tokens);
-    this.written = Math.max(this.written, tokens);
+    this.written = Math.max(tokens, this.branches.extend(this.rows, first, tokens));
     return true;
   }
 

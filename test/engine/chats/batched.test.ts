@@ -140,6 +140,12 @@ function open(budget = 1e9, most = 8, batchCost = 1) {
   session.batches = new Batches(session, turns, () => 0);
 }
 
+/** Gives up all branches, and memory for another one, which may still be on its way. */
+async function giveUpBranches() {
+  await session.branches?.makeReady(session);
+  session.branches?.giveUp();
+}
+
 async function run({ ids, options, source, stopAfter = Number.POSITIVE_INFINITY, onFive }: Asked) {
   const events: EngineEvent[] = [];
   const tokens = () => events.filter((event) => event.type === 'token');
@@ -198,7 +204,7 @@ describe('answers at once', () => {
     open();
     const expected = await alone(ASKED);
     expect(steps).toEqual([]);
-    session.branches?.giveUp();
+    await giveUpBranches();
     const { allocatedBytes } = backend['gpu'];
     const answers = await Promise.all(ASKED.map(run));
     for (const [i, asked] of ASKED.entries()) expect(upToStop(answers[i], asked)).toEqual(upToStop(expected[i], asked));
@@ -212,7 +218,7 @@ describe('answers at once', () => {
     }
     expect(answers.map(({ done }) => done?.metrics.batchSize)).toEqual(Array(7).fill(7));
     expect(expected.map(({ done }) => done?.metrics.batchSize)).toEqual(Array(7).fill(undefined));
-    session.branches?.giveUp();
+    await giveUpBranches();
     expect([backend['gpu'].allocatedBytes, backend['gpu'].failure]).toEqual([allocatedBytes, null]);
     expect([session.branches?.held.bytes, session.batches?.running.size]).toEqual([0, 0]);
   });
@@ -258,7 +264,7 @@ describe('answers at once', () => {
     open();
     const asked = [...CONSTRAINED, ASKED[4], ASKED[0], CONSTRAINED[0], ASKED[1]];
     const expected = await alone(asked);
-    session.branches?.giveUp();
+    await giveUpBranches();
     const { allocatedBytes } = backend['gpu'];
     const rounds = [asked, asked.toReversed()]; // other slots
     for (const round of rounds) {
@@ -273,7 +279,7 @@ describe('answers at once', () => {
       expect(ids.length).toBeGreaterThan(20);
       expect(String.fromCharCode(...ids)).toMatch(new RegExp(`^${source?.slice(0, source.lastIndexOf('{'))}`));
     }
-    session.branches?.giveUp();
+    await giveUpBranches();
     expect([backend['gpu'].allocatedBytes, backend['gpu'].failure]).toEqual([allocatedBytes, null]);
   });
 
@@ -352,12 +358,12 @@ describe('answers at once', () => {
     mostRoom = 64;
     const asked = [3, 5].map((first) => ({ ids: numbers(first, 50), options: { temperature: 0, maxTokens: 40 } }));
     const expected = await alone(asked);
-    session.branches?.giveUp();
+    await giveUpBranches();
     const { allocatedBytes } = backend['gpu'];
     const answers = await Promise.all(asked.map(run));
     expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
     expect(steps).toEqual([]);
-    session.branches?.giveUp();
+    await giveUpBranches();
     expect(backend['gpu'].allocatedBytes).toBe(allocatedBytes);
     expect(session.branches?.held.bytes).toBe(0);
   });
@@ -443,7 +449,7 @@ describe('answers at once', () => {
     expect(plain.slice(0, 2)).toEqual([false, true]);
     expect(plain.lastIndexOf(false)).toBe(0);
     expect(answers.every(({ done }) => done?.metrics.tbtMs.perToken.length)).toBe(true);
-    session.branches?.giveUp();
+    await giveUpBranches();
     expect([session.branches?.held.bytes, session.batches?.running.size]).toEqual([0, 0]);
   });
 

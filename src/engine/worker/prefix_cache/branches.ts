@@ -22,6 +22,14 @@ export interface Aside {
   room: number;
 }
 
+/** Memory for a copy of the conversation in the cache, of so many tokens. It has nothing in it yet. */
+interface Ready {
+  tokens: number;
+  /** Null until `made`, and where memory is refused. */
+  kv: ParkedKv | null;
+  made: Promise<void>;
+}
+
 /** Most room for tokens that come later, so that a copy lasts for many turns, and its share of what is free. */
 const MORE_ROOM = 256;
 const MORE_SHARE = 1 / 4;
@@ -41,6 +49,7 @@ export class Branches {
   private parked: ParkedBranch[] = [];
   /** The branches of running requests. They are never given up, and count in the budget. */
   private readonly asides = new Set<Aside>();
+  private ready: Ready | null = null;
   /** Bytes of the slots of a batch. They count in the budget, too. */
   slotBytes = 0;
   private lost: { ids: ArrayLike<number>; why: Loss }[] = [];
@@ -116,6 +125,27 @@ export class Branches {
     return best.ids;
   }
 
+  /**
+   * Makes memory for a copy of the conversation in the cache, where others are parked: when one of them comes back, its
+   * first token waits for the copy alone. Resolves when the memory is there.
+   */
+  async makeReady({ cachedIds }: Cached): Promise<void> {
+    const tokens = Math.min(this.most, cachedIds.length);
+    if (this.ready?.tokens !== tokens) {
+      this.dropReady();
+      const hasRoom = this.parkedBytes + this.bytesOf(tokens) <= this.free;
+      if (this.parked.length === 0 || tokens < LEAST_TOKENS || !hasRoom) return;
+      const ready: Ready = { tokens, kv: null, made: Promise.resolve() };
+      const arrived = (kv: ParkedKv | null) => {
+        if (this.ready === ready) ready.kv = kv;
+        else kv?.destroy();
+      };
+      ready.made = this.parking.park(0, tokens).then(arrived, () => {});
+      this.ready = ready;
+    }
+    await this.ready.made;
+  }
+
   /** No later prompt begins with more of the cache: the rest is thinking that the template drops. */
   keep(tokens: number): void {
     this.most = tokens;
@@ -140,6 +170,7 @@ export class Branches {
 
   private async newAside(tokens: number, former: Aside | null): Promise<Aside | null> {
     if (former) this.drop(former);
+    this.dropReady();
     const { free } = this;
     if (this.bytesOf(tokens) > free) return null;
     const more = mostThatFit(MORE_ROOM / MORE_SHARE, (more) => this.bytesOf(tokens + more) <= free);
@@ -179,6 +210,7 @@ export class Branches {
 
   /** Gives up the oldest branches until there are so many bytes for others. */
   evictFor(bytes: number): void {
+    this.dropReady();
     const oldest = [...this.parked].sort((a, b) => a.usedAt - b.usedAt);
     for (const branch of oldest) if (this.parkedBytes + bytes > this.free) this.lose(branch, 'evicted');
   }
@@ -199,23 +231,42 @@ export class Branches {
     this.giveUp('cleared');
   }
 
-  /** Gives up all branches, because memory is needed. Returns false where there are none. */
+  /** Gives up all branches, because memory is needed. Returns false where there is nothing to give up. */
   giveUp(why: Loss = 'refused'): boolean {
     const { length } = this.parked;
+    const isAny = length > 0 || this.ready !== null;
+    this.dropReady();
     for (const branch of this.parked) this.lose(branch, why);
-    return length > 0;
+    return isAny;
   }
 
   /** Returns false where memory is refused: no other branch is given up for one that there is no memory for. */
   private async park(liveIds: readonly number[], tokens: number): Promise<boolean> {
     const ids = Uint32Array.from(liveIds.slice(0, tokens));
-    const kv = await this.parking.park(tokens);
+    const kv = (await this.takeReady(tokens)) ?? (await this.parking.park(tokens));
     if (!kv) {
       this.remember(ids, 'refused');
       return false;
     }
     this.add(kv, ids, Math.min(tokens, this.systemTokens()), this.parking);
     return true;
+  }
+
+  /** The copy of so many tokens of the cache, in memory that is ready. */
+  private async takeReady(tokens: number): Promise<ParkedKv | null> {
+    if (this.ready?.tokens !== tokens) this.dropReady();
+    const { ready } = this;
+    await ready?.made;
+    if (!ready || this.ready !== ready) return null;
+    const isCopied = ready.kv?.extend(0, tokens) ?? false;
+    if (!isCopied) ready.kv?.destroy();
+    this.ready = null;
+    return isCopied ? ready.kv : null;
+  }
+
+  private dropReady(): void {
+    this.ready?.kv?.destroy();
+    this.ready = null;
   }
 
   /** Cuts a branch to its system prompt. */

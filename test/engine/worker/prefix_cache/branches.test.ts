@@ -22,19 +22,25 @@ class Textbook {
   cachedIds: readonly number[] = [];
   memory: number[] = [];
   refuses = false;
-  /** Copies that exist, by their lengths. */
+  /** Copies that exist, with their room; and memory for another, with nothing in it. */
   readonly copies = new Map<ParkedKv, number>();
+  readonly empty = new Set<ParkedKv>();
+  /** Tokens and room of all that was parked. */
+  readonly parks: [number, number][] = [];
   readonly branches: Branches;
 
   constructor(budgetTokens: number) {
-    const park = (tokens: number) => this.copy(this.memory, tokens);
+    const park = async (tokens: number, room = tokens) => {
+      this.parks.push([tokens, room]);
+      return this.copy(this.memory, tokens, room);
+    };
     this.branches = new Branches(
-      { bytesPerToken: BYTES, bytesOf: (tokens) => tokens * BYTES, least: 0, park: async (tokens) => park(tokens) },
+      { bytesPerToken: BYTES, bytesOf: (tokens) => tokens * BYTES, least: 0, park },
       budgetTokens * BYTES,
     );
   }
 
-  private copy(from: readonly number[], tokens: number): ParkedKv | null {
+  private copy(from: readonly number[], tokens: number, room = tokens): ParkedKv | null {
     if (this.refuses) return null;
     const rows = from.slice(0, tokens);
     expect(rows.length).toBe(tokens);
@@ -46,11 +52,17 @@ class Textbook {
       shrink: async (least) => this.copy(rows, least),
       extend: (first, tokens) => {
         rows.splice(first, tokens, ...this.memory.slice(first, tokens));
+        expect(rows.length).toBeLessThanOrEqual(room);
+        if (!this.refuses) this.empty.delete(kv);
         return !this.refuses;
       },
-      destroy: () => void this.copies.delete(kv),
+      destroy: () => {
+        this.copies.delete(kv);
+        this.empty.delete(kv);
+      },
     };
-    this.copies.set(kv, tokens);
+    this.copies.set(kv, room);
+    if (tokens < room) this.empty.add(kv);
     return kv;
   }
 
@@ -83,6 +95,48 @@ test('chats A, B, A: all but the last token of the prompt is there, and what fol
   expect(await engine.ask([...B, ...ANSWER, 1, 2], [])).toEqual({ cached: 70, report: 'parked' });
   expect(await engine.ask([...A, ...ANSWER, 3], [])).toEqual({ cached: 80, report: 'parked' });
   expect(await engine.ask([...A, ...ANSWER, 3, 4], [])).toEqual({ cached: 81, report: 'live' });
+});
+
+test('memory for a copy is there before another chat comes back, as far as the budget goes', async () => {
+  const engine = new Textbook(175);
+  await engine.ask(A, ANSWER);
+  await engine.branches.makeReady(engine);
+  expect(engine.parks, 'no other chat is there').toEqual([]);
+  await engine.ask(B, ANSWER);
+  await Promise.all([engine.branches.makeReady(engine), engine.branches.makeReady(engine)]);
+  const [a, b] = [A, B].map(({ length }) => length + ANSWER.length);
+  expect(engine.parks).toEqual([
+    [a, a],
+    [0, b],
+  ]);
+  expect(engine.branches.held.branches).toBe(1);
+  expect(await engine.ask(A, ANSWER)).toEqual({ cached: 59, report: 'parked' });
+  expect(engine.parks.length, 'the memory was taken').toBe(2);
+  expect(await engine.ask(B, ANSWER)).toEqual({ cached: 49, report: 'parked' });
+
+  await engine.ask([...B, ...ANSWER, ...numbers(3000, 60)], []);
+  const { length } = engine.parks;
+  await engine.branches.makeReady(engine);
+  expect(engine.parks.length, 'no room for both').toBe(length);
+});
+
+test('memory that is ready goes with the branches, and before them', async () => {
+  const engine = new Textbook(1000);
+  await engine.ask(A, ANSWER);
+  await engine.ask(B, ANSWER);
+  await engine.branches.makeReady(engine);
+  engine.branches.evictFor(0);
+  expect([engine.copies.size, engine.empty.size]).toEqual([1, 0]);
+  await engine.branches.makeReady(engine);
+  expect(engine.branches.giveUp()).toBe(true);
+  expect(engine.copies.size).toBe(0);
+
+  await engine.ask(A, ANSWER);
+  await engine.ask(B, ANSWER);
+  const made = engine.branches.makeReady(engine);
+  engine.branches.giveUp();
+  await made;
+  expect(engine.copies.size, 'memory that comes too late').toBe(0);
 });
 
 test('a budget of 0 keeps nothing, and says so', async () => {
@@ -162,12 +216,13 @@ describe('random conversations', () => {
     systemTokens: fc.nat(60),
     refuses: fc.boolean(),
     leaves: fc.boolean(),
+    makesReady: fc.boolean(),
   });
 
   async function play(turns: readonly (typeof turn extends fc.Arbitrary<infer T> ? T : never)[], budget: number) {
     const engine = new Textbook(budget);
     const seen: number[][] = [[]];
-    for (const { from, cut, more, answer, systemTokens, refuses, leaves } of turns) {
+    for (const { from, cut, more, answer, systemTokens, refuses, leaves, makesReady } of turns) {
       engine.refuses = refuses && budget < Number.POSITIVE_INFINITY;
       if (leaves) {
         await engine.branches.leave(engine);
@@ -178,8 +233,12 @@ describe('random conversations', () => {
       const { cached } = await engine.ask(prompt, answer, systemTokens);
       seen.push([...prompt, ...answer]);
       expect(engine.parkedTokens).toBeLessThanOrEqual(budget);
-      expect(engine.copies.size).toBeLessThanOrEqual(MOST_BRANCHES);
-      expect(engine.branches.held).toEqual({ branches: engine.copies.size, bytes: engine.parkedTokens * BYTES });
+      const copies = [...engine.copies].filter(([kv]) => !engine.empty.has(kv));
+      expect(copies.length).toBeLessThanOrEqual(MOST_BRANCHES);
+      const bytes = BYTES * copies.reduce((sum, [, room]) => sum + room, 0);
+      expect(engine.branches.held).toEqual({ branches: copies.length, bytes });
+      if (makesReady) await engine.branches.makeReady(engine);
+      expect(engine.parkedTokens).toBeLessThanOrEqual(budget);
       if (budget === Number.POSITIVE_INFINITY) expect(cached).toBeGreaterThan(best - 2 * LEAST_TOKENS);
     }
   }
