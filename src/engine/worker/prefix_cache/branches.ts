@@ -135,12 +135,12 @@ export class Branches {
       this.dropReady();
       const hasRoom = this.parkedBytes + this.bytesOf(tokens) <= this.free;
       if (this.parked.length === 0 || tokens < LEAST_TOKENS || !hasRoom) return;
-      const ready: Ready = { tokens, kv: null, made: Promise.resolve() };
       const arrived = (kv: ParkedKv | null) => {
         if (this.ready === ready) ready.kv = kv;
         else kv?.destroy();
       };
-      ready.made = this.parking.park(0, tokens).then(arrived, () => {});
+      const made = this.parking.park(0, tokens).then(arrived, () => {});
+      const ready: Ready = { tokens, kv: null, made };
       this.ready = ready;
     }
     await this.ready.made;
@@ -258,10 +258,12 @@ export class Branches {
     const { ready } = this;
     await ready?.made;
     if (!ready || this.ready !== ready) return null;
-    const isCopied = ready.kv?.extend(0, tokens) ?? false;
-    if (!isCopied) ready.kv?.destroy();
+    if (!ready.kv?.extend(0, tokens)) {
+      this.dropReady();
+      return null;
+    }
     this.ready = null;
-    return isCopied ? ready.kv : null;
+    return ready.kv;
   }
 
   private dropReady(): void {
