@@ -82,7 +82,7 @@ export class KvBranches {
     this.writeTokens(ids);
   }
 
-  /** Copies rows of the cache from `first` on, up to `tokens`. Returns the end of the positions that its rings have seen. */
+  /** Copies rows of the cache from `first` on, up to `tokens`. Returns the end of what its rings have seen. */
   extend(rows: readonly Rows[], first: number, tokens: number): number {
     if (first < tokens) this.copy(this.cache, rows, first, tokens);
     return this.kvCache.rings.written;

@@ -75,7 +75,7 @@ describe('loading', () => {
 
   test('another value is refused before anything is read', async () => {
     for (const quantize of ['q5', '', 'Q4', 4, null]) {
-      const loading = load([], { quantize } as unknown as LoadOptions);
+      const loading = load([new File([], 'model.gguf')], { quantize } as unknown as LoadOptions);
       await expect(loading).rejects.toMatchObject({ code: 'invalid-request' });
       await expect(loading).rejects.toThrow(`quantize must be none, q8 or q4, got ${quantize}.`);
     }
