@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { compactWgsl, shortNames, tokensOf } from '../../tools/lib/bundle/wgsl_compact';
-import { namesOfShaders } from '../../tools/lib/bundle/wgsl_plugin';
+import { namesOfShaders, wgslPlugin } from '../../tools/lib/bundle/wgsl_plugin';
 
 const SHADERS = path.resolve(import.meta.dirname, '../../shaders');
 
@@ -107,4 +107,15 @@ test('the shaders rename one to one, and nothing that the engine or the language
     const long = tokensOf(compactWgsl(source)).map(({ text }) => names.get(text) ?? text);
     expect(tokensOf(compactWgsl(source, names)).map(({ text }) => text)).toEqual(long);
   }
+});
+
+test('a shader keeps its short names while another build begins: a worker is built amid its page', async () => {
+  const hooks = wgslPlugin() as unknown as { name: string; buildStart(): void; load(id: string): Promise<string> }[];
+  const plugin = hooks.find(({ name }) => name === 'wgsl');
+  const file = `${path.join(SHADERS, 'places/pass.wgsl')}?raw`;
+  const alone = await plugin?.load(file);
+  const loading = plugin?.load(file);
+  plugin?.buildStart();
+  expect(await loading).toBe(alone);
+  expect(alone).not.toContain('kv_slot');
 });

@@ -46,7 +46,8 @@ export async function namesOfShaders() {
 /** A shader as bundles hold it. */
 export async function shortened(file: string) {
   names ??= namesOfShaders();
-  return compactWgsl(await readFile(file, 'utf8'), await names);
+  const [source, short] = await Promise.all([readFile(file, 'utf8'), names]); // another build may begin meanwhile
+  return compactWgsl(source, short);
 }
 
 /** The hash of all shaders takes the place of shader_hash.ts, so that a bundle holds no shader twice. */
