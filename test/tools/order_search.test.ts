@@ -36,3 +36,12 @@ test('the best order that is tried is kept, with a block in one piece', () => {
   expect(seen.at(-1)).toBe(size);
   expect(first.indexOf('s2') - first.indexOf('s1')).toBe(1);
 });
+
+test('what the entry does not import at once is never named: it stands behind the entry, whoever names it', () => {
+  const modules = { ...MODULES, ids: [...MODULES.ids, 'part', 's3'] };
+  const sizeOf = (order: readonly string[]) => 100 * (9 - order.indexOf('entry')); // smaller with `part` in front
+  const options = { tries: 200, random: randomSource(2) };
+  const { first } = searchOrder(modules, ['part', 's1', 's2', 's3'], ['s1', 's2', 's3'], sizeOf, options);
+  expect(first).not.toContain('part');
+  expect(first).not.toContain('s3');
+});

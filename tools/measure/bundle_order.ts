@@ -4,11 +4,11 @@
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { minifySync } from 'rolldown/experimental';
-import { build, type InlineConfig, type Plugin, type Rolldown } from 'vite';
+import { build, type InlineConfig, type Plugin, type PluginOption, type Rolldown } from 'vite';
 import { randomSource } from '../../test/random';
 import { modeConfig } from '../lib/bundle/build';
-import { firstModules, nameOf, SHADERS } from '../lib/bundle/order_plugin';
-import { type BundledModules, searchOrder } from '../lib/bundle/order_search';
+import { firstModules, nameOf, SHADERS, shadersAmong } from '../lib/bundle/order_plugin';
+import { type BundledModules, orderWith, searchOrder } from '../lib/bundle/order_search';
 import { MINIFY, workerConfig } from '../lib/bundle/worker_plugin';
 import { runTool } from '../lib/command_line/terminal';
 import { ROOT } from '../lib/ensure.mjs';
@@ -26,13 +26,15 @@ const BUNDLES: Readonly<Record<string, { entry: string; config: () => InlineConf
   panel: { entry: 'src/embed/beside/panel_entry.ts', config: () => modeConfig('panel') },
 };
 
+const isOrder = (plugin: PluginOption) => plugin instanceof Object && 'name' in plugin && plugin.name === 'order';
+
 interface Bundle extends BundledModules {
   code: ReadonlyMap<string, string>;
   /** The exports of an ES module. */
   end: string;
 }
 
-/** Bundles without minifying, so that modules can change places. */
+/** Bundles without minifying, so that modules can change places, and without the imports of the order in use. */
 async function bundleOf({ entry, config }: (typeof BUNDLES)[string]): Promise<Bundle> {
   const imports = new Map<string, readonly string[]>();
   const asked = config();
@@ -45,7 +47,7 @@ async function bundleOf({ entry, config }: (typeof BUNDLES)[string]): Promise<Bu
   const { output, ...rolldownOptions } = asked.build?.rolldownOptions ?? {};
   const built = (await build({
     ...asked,
-    plugins: [...(asked.plugins ?? []), graph],
+    plugins: [...(asked.plugins ?? []).filter((plugin) => !isOrder(plugin)), graph],
     build: {
       ...asked.build,
       write: false,
@@ -70,11 +72,14 @@ await runTool('npm run bundle-order --', FLAGS, async ({ bundle: name = 'worker'
     const { code } = minifySync('bundle.js', script, { module: bundle.end !== '', ...MINIFY });
     return gzipSync(code, { level: 9 }).length;
   };
-  const before = sizeOf(bundle.ids);
-  const shaders = bundle.ids.filter((id) => nameOf(id).startsWith(SHADERS));
   const first = firstModules(bundle.entry, bundle.ids);
+  const before = sizeOf(orderWith(bundle, first));
   const onBetter = (size: number) => process.stderr.write(`\r${size} of ${before} bytes `);
-  const found = searchOrder(bundle, first, shaders, sizeOf, { tries, random: randomSource(seed), onBetter });
+  const found = searchOrder(bundle, first, shadersAmong(bundle.ids), sizeOf, {
+    tries,
+    random: randomSource(seed),
+    onBetter,
+  });
   console.error();
   const names = found.first
     .map(nameOf)

@@ -15,38 +15,43 @@ const SHARED = ['/node_modules/comlink/dist/esm/comlink.mjs', '/src/errors', '/s
 
 /** Each module stands behind everything that it imports. */
 const WORKER = [
-  '/src/grammar/automaton',
+  '/src/storage/formats/weight_names',
   '/src/tune/profile/shader_hash',
   SHADERS,
   '/src/text/vocabulary/gguf_pre_types',
+  '/src/text/encode/min_heap',
   '/src/text/template/jinja/python',
+  '/src/text/authors',
   '/src/text/encode/text_pipeline',
   '/src/text/template/chat_template',
-  '/src/text/answer/answer_parser',
   '/src/text/answer/answer_form',
+  '/src/text/answer/answer_parser',
   '/src/engine/worker/request/chat_checks',
+  '/src/engine/worker/steps/token_logprobs',
   '/src/storage/checks/json',
   '/src/storage/formats/tensor',
   '/src/storage/formats/gguf',
   '/src/sampling/logprobs',
+  '/src/engine/worker/serve',
+  '/src/engine/worker/request/prompt',
   '/src/engine/load/sampling_defaults',
+  '/src/storage/cache/model_record',
   '/src/storage/cache/cache',
   '/src/engine/failure',
+  '/src/storage/side_files',
   '/src/storage/model_file',
   '/src/gpu/readback',
   '/src/gpu/timestamps',
-  '/src/engine/worker/steps/token_logprobs',
-  '/src/kernels/linear/placed_formats',
   '/src/model/config/architectures',
   '/src/model/config/read_gguf',
   '/src/cpu/rope',
   '/src/tune/witness',
   '/src/model/kv/kv_branches',
+  '/src/model/step/step_choice',
   '/src/attention/prefill/flash_prefill',
-  '/src/tune/random_floats',
   '/src/attention/select',
-  '/src/model/distance',
   '/src/engine/load/load',
+  '/src/engine/worker/steps/token_clock',
 ];
 
 const EMBED = [
@@ -113,10 +118,16 @@ const orderOf = (entry: string) => Object.entries(ORDERS).find(([end]) => entry.
 export const nameOf = (id: string): string =>
   `/${path.relative(ROOT, id).split(path.sep).join('/')}`.replace(/\.ts$/, '');
 
+/** The shaders among modules, in the order in which a list with SHADERS has them. */
+export const shadersAmong = (ids: readonly string[]): string[] =>
+  ids
+    .filter((id) => nameOf(id).startsWith(SHADERS))
+    .toSorted()
+    .toReversed();
+
 /** Those of the modules that the list of an entry names, in its order. */
 export function firstModules(entry: string, ids: readonly string[]): string[] {
-  const named = (name: string) =>
-    ids.filter((id) => (name === SHADERS ? nameOf(id).startsWith(name) : nameOf(id) === name));
+  const named = (name: string) => (name === SHADERS ? shadersAmong(ids) : ids.filter((id) => nameOf(id) === name));
   return orderOf(entry)?.flatMap(named) ?? [];
 }
 

@@ -29,8 +29,15 @@ export function orderWith({ entry, ids, imports }: BundledModules, first: readon
   return order;
 }
 
+/** The modules that the entry imports at once, and those that they import: no other one can come first. */
+function reachedFrom({ entry, imports }: BundledModules): ReadonlySet<string> {
+  const reached = new Set([entry]);
+  for (const id of reached) for (const imported of imports.get(id) ?? []) reached.add(imported);
+  return reached;
+}
+
 /**
- * Changes a list of first modules at random, and keeps what is smaller.
+ * Changes a list of first modules at random, and keeps what is smaller. Names only what the entry imports at once.
  * @param first where to begin; neighbors of `block` stay together
  * @param sizeOf bytes of the modules in some order
  */
@@ -42,17 +49,19 @@ export function searchOrder(
   { tries, random, onBetter }: { tries: number; random: () => number; onBetter?: (size: number) => void },
 ): { first: string[]; size: number } {
   const pick = (n: number) => Math.floor(random() * n);
-  const together = new Set(block);
-  const [mark] = block;
+  const reached = reachedFrom(modules);
+  const together = new Set(block.filter((id) => reached.has(id)));
+  const [mark] = together;
   const isVirtual = (id: string) => id.startsWith('\0'); // of the bundler, which nothing can import by name
-  const others = modules.ids.filter((id) => id !== modules.entry && !together.has(id) && !isVirtual(id));
+  const canMove = (id: string) => reached.has(id) && id !== modules.entry && !together.has(id) && !isVirtual(id);
+  const others = modules.ids.filter(canMove);
   /** The block is one name while names move. */
-  const whole = (names: readonly string[]) => names.flatMap((id) => (id === mark ? block : [id]));
+  const whole = (names: readonly string[]) => names.flatMap((id) => (id === mark ? [...together] : [id]));
   const measure = (names: readonly string[]) => {
     const size = sizeOf(orderWith(modules, whole(names)));
     return { names, size, cost: size + NAME_BYTES * names.length };
   };
-  let best = measure(first.filter((id) => id === mark || !together.has(id)));
+  let best = measure(first.filter((id) => id === mark || canMove(id)));
   for (let i = 0; i < tries; i++) {
     const names = [...best.names];
     const kind = random();
