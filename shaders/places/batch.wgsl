@@ -1,5 +1,6 @@
 // The places of a step of several conversations, a token each: step.position counts the steps of all, modulo 2^32. Ids
-// lie in a ring of TOKEN_RING steps, SLOTS each. Constants: ROWS_GROUP, SLOTS, TOKEN_RING, a power of two.
+// lie in a ring of TOKEN_RING steps, SLOTS each.
+// Constants: ROWS_GROUP, SLOTS, KV_SLOTS (slots of the cache), TOKEN_RING (a power of two).
 const BATCHED = true;
 
 // Of each token: its slot, and its position less the number of the step.

@@ -1,6 +1,9 @@
 // The places of a pass over one conversation: its tokens follow one another.
 const BATCHED = false;
 
+// Conversations whose keys and values a layer of the cache has.
+const KV_SLOTS = 1u;
+
 // The position of a token in its conversation.
 fn position_of(token: u32) -> u32 { return step.position + token; }
 

@@ -21,6 +21,7 @@ fn winner(kept: Kept) -> u32 {
     goal = log(f32(reduce_sum(sum).x) * 0x1p-16f * 32.0 / RACERS);
   }
   var n = kept.n;
+  var found = vec2u(0u, 0u);
   loop {
     mine = vec2u(0u, 0u);
     if (!kept.listed) {
@@ -31,10 +32,11 @@ fn winner(kept: Kept) -> u32 {
       for (var i = tid; i < n; i += THREADS) { list[i].x = key_at(list_id[i]); }
     }
     for (var i = tid; i < n; i += THREADS) { draw(list[i].x, list_id[i], kept.floor); }
-    let found = reduce_best();
-    if (kept.listed || found.x >= key_of(bitcast<u32>(goal)) || goal < LEAST_NOISE) { return found.y; }
+    found = reduce_best();
+    if (kept.listed || found.x >= key_of(bitcast<u32>(goal)) || goal < LEAST_NOISE) { break; }
     goal -= 3.0;
   }
+  return found.y;
 }
 
 // If its score is the best of this thread: mine = (key of the score, id).

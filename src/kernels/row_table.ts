@@ -26,14 +26,15 @@ export interface Rows extends RowTable {
 
 const ROW_WORDS = 4;
 
-export function createRows(gpu: Gpu): Rows {
+/** @param slots conversations in the cache of keys and values */
+export function createRows(gpu: Gpu, slots: number): Rows {
   const label = 'batch.rows';
   const buffer = gpu.createBuffer(label, 4 * ROW_WORDS * SLOTS, GPU_UNIFORM | GPU_COPY_DST);
   const entry = { binding: 0, visibility: 4, buffer: { type: 'uniform' as const } };
   const layout = gpu.device.createBindGroupLayout({ label, entries: [entry] });
   const group = gpu.device.createBindGroup({ label, layout, entries: [{ binding: 0, resource: { buffer } }] });
   const index = gpu.can.immediates ? 1 : 2; // behind the step's uniform
-  const constants = constantLines({ ROWS_GROUP: index, SLOTS, TOKEN_RING });
+  const constants = constantLines({ ROWS_GROUP: index, SLOTS, KV_SLOTS: slots, TOKEN_RING });
   return {
     most: SLOTS,
     wgsl: `${constants}\n${wgsl}`,

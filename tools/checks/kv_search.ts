@@ -3,8 +3,10 @@
 // requests beside each other step in a batch.
 
 import { spawnSync } from 'node:child_process';
+import type { KvType } from '../../src/attention/kv_layout';
 import { historiesOf, newCounts } from '../../test/engine/chats/histories';
 import { batchHistories, cpuHistories } from '../../test/engine/chats/history_engines';
+import { UsageError } from '../lib/command_line/flags';
 import { runTool } from '../lib/command_line/terminal';
 import { softwareVulkan } from '../lib/ensure.mjs';
 
@@ -14,6 +16,7 @@ const FLAGS = {
   beside: { kind: 'count', value: 'N', help: 'most requests beside each other (default 4)' },
   seed: { kind: 'whole', value: 'N', help: 'seed of the first history (default 0)' },
   gpu: { kind: 'switch', help: 'on the GPU, in batches' },
+  kv: { kind: 'text', words: ['f32', 'f16', 'q8'], help: 'keys and values on the GPU (default f32)' },
 } as const;
 
 /** Histories between two lines of output. */
@@ -21,7 +24,9 @@ const ROUND = 50;
 /** The same on the GPU, which takes seconds for one. */
 const GPU_ROUND = 5;
 
-await runTool('npm run kv-search --', FLAGS, async ({ histories = 1000, steps = 12, beside = 4, seed = 0, gpu }) => {
+await runTool('npm run kv-search --', FLAGS, async ({ histories = 1000, steps = 12, beside = 4, seed = 0, ...on }) => {
+  const { gpu, kv } = on;
+  if (kv && !gpu) throw new UsageError('--kv needs --gpu: the CPU keeps f32.');
   const { argv, env } = process;
   const vulkan = gpu ? softwareVulkan() : {};
   if (Object.keys(vulkan).length > 0) {
@@ -31,7 +36,7 @@ await runTool('npm run kv-search --', FLAGS, async ({ histories = 1000, steps = 
     process.exitCode = status ?? 1;
     return;
   }
-  const play = historiesOf(gpu ? await onGpu() : await cpuHistories());
+  const play = historiesOf(gpu ? await onGpu(kv) : await cpuHistories());
   const counts = newCounts();
   for (let done = 0; done < histories; done++) {
     await play(seed + done, steps, counts, beside);
@@ -48,7 +53,7 @@ await runTool('npm run kv-search --', FLAGS, async ({ histories = 1000, steps = 
   if (counts.wrong.length > 0) process.exitCode = 1;
 });
 
-async function onGpu() {
+async function onGpu(kv?: KvType) {
   const { testGpu } = await import('../../test/gpu/test_device');
-  return batchHistories(await testGpu());
+  return batchHistories(await testGpu(), kv);
 }

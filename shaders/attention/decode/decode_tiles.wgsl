@@ -9,8 +9,8 @@
 // Constants: N_HEADS, N_KV_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; HEADS, WORKGROUP (at least OCTS and 16), PARTS
 // (tile_reduce_*). Libraries: columns, kv_*, kv_scales_*.
 @group(0) @binding(0) var<storage, read> q: array<f32>;           // (n_tokens, N_HEADS, HEAD_DIM)
-@group(0) @binding(1) var<storage, read> k_cache: array<KvOct>;   // (N_KV_HEADS, kv_room(), OCTS)
-@group(0) @binding(2) var<storage, read> v_cache: array<KvOct>;   // (N_KV_HEADS, kv_room(), OCTS)
+@group(0) @binding(1) var<storage, read> k_cache: array<KvOct>;   // (KV_SLOTS, N_KV_HEADS, kv_room(), OCTS)
+@group(0) @binding(2) var<storage, read> v_cache: array<KvOct>;   // (KV_SLOTS, N_KV_HEADS, kv_room(), OCTS)
 
 const OCTS = HEAD_DIM / 8;
 const SLICES = WORKGROUP / OCTS;
@@ -31,7 +31,8 @@ fn is_live(work: Work, h: u32) -> bool { return h < min(HEADS, GQA_GROUP - work.
 fn attend(work: Work, lid: u32) {
   load_q(work, lid);
   enter_ring(work.begin);
-  let cache = (kv_slot(work.token) * N_KV_HEADS + work.kv_head) * kv_room() * OCTS;
+  let row0 = (kv_slot(work.token) * N_KV_HEADS + work.kv_head) * kv_room();
+  let cache = row0 * OCTS;
   var m: Scores;
   for (var h = 0u; h < HEAD_QUADS; h++) { m[h] = Heads(M_START); }
   var l: Scores; // of this thread's keys
@@ -42,7 +43,7 @@ fn attend(work: Work, lid: u32) {
     var k_scale = 1.0;
     var v_scale = 1.0;
     if (KV_SCALED) {
-      let row = work.kv_head * kv_room() + slot_of(start + min(lid, tile - 1));
+      let row = row0 + slot_of(start + min(lid, tile - 1));
       k_scale = key_scale(row);
       v_scale = value_scale(row);
     }

@@ -1,5 +1,6 @@
-// The scale of a row of signed bytes in a cache that is bound in quads: f32 (N_KV_HEADS, rows) behind all rows.
+// The scale of a row of signed bytes in a cache that is bound in quads: f32 (KV_SLOTS, N_KV_HEADS, rows) behind all
+// rows.
 const KV_SCALED = true;
-fn kv_scales() -> u32 { return N_KV_HEADS * kv_room() * (HEAD_DIM / 4u); }
+fn kv_scales() -> u32 { return KV_SLOTS * N_KV_HEADS * kv_room() * (HEAD_DIM / 4u); }
 fn key_scale(row: u32) -> f32 { return bitcast<f32>(k_cache[kv_scales() + row]); }
 fn value_scale(row: u32) -> f32 { return bitcast<f32>(v_cache[kv_scales() + row]); }

@@ -2,8 +2,8 @@
 // lanes). The kernel behind this library defines leave and emit.
 // Constants: those of lanes; N_HEADS, N_KV_HEADS, GQA_GROUP, Q_SCALE.
 @group(0) @binding(0) var<storage, read> q: array<f32>;           // (n_tokens, N_HEADS, HEAD_DIM)
-@group(0) @binding(1) var<storage, read> k_cache: array<KvCell>;  // (N_KV_HEADS, kv_room(), CELLS)
-@group(0) @binding(2) var<storage, read> v_cache: array<KvOct>;   // (N_KV_HEADS, kv_room(), OCTS)
+@group(0) @binding(1) var<storage, read> k_cache: array<KvCell>;  // (KV_SLOTS, N_KV_HEADS, kv_room(), CELLS)
+@group(0) @binding(2) var<storage, read> v_cache: array<KvOct>;   // (KV_SLOTS, N_KV_HEADS, kv_room(), OCTS)
 
 const OWN_KEY = false;
 const HEAD_SLICES = (GQA_GROUP + HEADS - 1) / HEADS; // workgroups that share a KV head's group
@@ -32,7 +32,7 @@ fn q_at(work: Work, h: u32, d: u32) -> Heads {
 
 fn attend(work: Work, lid: u32) {
   enter_ring(work.begin);
-  let row = work.kv_head * kv_room();
+  let row = (kv_slot(work.token) * N_KV_HEADS + work.kv_head) * kv_room();
   let span = Span(work.begin, work.end, work.end - 1, row * CELLS, row * OCTS, row);
   let start = first_key(span, lid);
   let keys = load_keys(span, start, lid % SUBGROUP);

@@ -29,9 +29,9 @@ fn put_head(token: u32, head: u32, lid: u32) {
     let quad = vec4(row_pairs[2u * i], row_pairs[2u * i + 1u]);
     put_word(head, at * (HEAD_DIM / 4u) + i, pack4xI8(vec4<i32>(round(quad * d.y))));
   }
-  // Scales follow the rows of all heads. Written as bits, since d may be a NaN.
+  // Scales follow the rows of all slots. Written as bits, since d may be a NaN.
   if (lid == 0u) {
-    put_word(head, N_KV_HEADS * ROOM * (HEAD_DIM / 4u) + at, select(bitcast<u32>(d.x), 0x7fc00000u, largest[0] >= NOT_FINITE));
+    put_word(head, KV_SLOTS * N_KV_HEADS * ROOM * (HEAD_DIM / 4u) + at, select(bitcast<u32>(d.x), 0x7fc00000u, largest[0] >= NOT_FINITE));
   }
 }
 

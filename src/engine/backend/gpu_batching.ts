@@ -20,10 +20,9 @@ interface Findings {
 
 const findings = new WeakMap<Llama, Findings>();
 
-/** True where a model steps for several requests: not with keys and values in signed bytes, or attention on the CPU. */
+/** True where a model steps for several requests: not with attention on the CPU. */
 function canBatch(llama: Llama): boolean {
-  const { config, attentionShape } = llama.batchSources;
-  return config.causal && attentionShape.kvType !== 'q8' && !llama.needsHost;
+  return llama.batchSources.config.causal && !llama.needsHost;
 }
 
 /** Compiles the steps of a batch while requests take turns, where that takes long. See Backend.prepareBatch. */

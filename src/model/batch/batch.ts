@@ -46,7 +46,7 @@ function createBuffers({ gpu, config, kvCache, attentionShape }: LinearSources, 
     gpu.createBuffer(`batch.${label}`, bytes, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
   return {
     cache: createBatchCache(gpu, kvCache, attentionShape, slots, room),
-    rows: createRows(gpu),
+    rows: createRows(gpu, slots),
     own: {
       logits: storage('logits', SLOTS * logitsBytes(vocabSize)),
       maxima: storage('maxima', SLOTS * maximaBytes(vocabSize)),
@@ -102,7 +102,7 @@ export class Batch {
   static async prepare(given: LinearSources, slots: number, most: number, fused: FusedLaunch): Promise<void> {
     const { gpu, kvCache, attentionShape } = given;
     const room = roomOf(given, slots, most);
-    const rows = createRows(gpu);
+    const rows = createRows(gpu, slots);
     const arenas = slotArenas(kvCache, attentionShape, slots, room);
     const sources = { ...given, attentionShape: { ...attentionShape, contextLength: room, rows }, kvCache: { arenas } };
     await compileFusedLayers(sources, fused).finally(() => rows.destroy());

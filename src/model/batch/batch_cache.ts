@@ -2,13 +2,16 @@
 // those of the cache.
 
 import type { AttentionShape } from '../../attention/attention';
-import { kvRowBytes } from '../../attention/kv_layout';
+import { kvLayerBytes, kvRowBytes } from '../../attention/kv_layout';
 import { type BufferRange, rangeStride, storedBytes } from '../../gpu/buffer_range';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../gpu/device';
 import { type KvBranches, ParkedRows, type Rows } from '../kv/kv_branches';
 import type { KvArena, KvCache } from '../kv/kv_cache';
 
-/** Each layer is (slots, n_kv_heads, room, head_dim); layers with a window have a ring of their own room. */
+/**
+ * Each layer is (slots, n_kv_heads, room, head_dim), with scales behind it where it is signed bytes (kv_layout.ts);
+ * layers with a window have a ring of their own room.
+ */
 export interface BatchCache {
   k: BufferRange[];
   v: BufferRange[];
@@ -22,8 +25,7 @@ type SlotShape = Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType'>;
 
 /** Where the slots of a batch lie. */
 export type SlotArena = Omit<KvArena, 'k' | 'v'> & {
-  /** Bytes of a slot in a layer, and of all. */
-  slotBytes: number;
+  /** Bytes of all slots in a layer. */
   layerSize: number;
 };
 
@@ -36,9 +38,8 @@ export function slotArenas(
 ): SlotArena[] {
   return arenas.map(({ firstLayer, nLayers, room: whole }) => {
     const own = Math.min(room, whole);
-    const slotBytes = shape.nKvHeads * own * kvRowBytes(shape);
-    const layerSize = storedBytes(slots * slotBytes);
-    return { firstLayer, nLayers, layerBytes: rangeStride(layerSize), room: own, slotBytes, layerSize };
+    const layerSize = storedBytes(kvLayerBytes({ ...shape, nKvHeads: slots * shape.nKvHeads }, own));
+    return { firstLayer, nLayers, layerBytes: rangeStride(layerSize), room: own, layerSize };
   });
 }
 
@@ -58,7 +59,7 @@ export function createBatchCache(gpu: Gpu, cache: KvCache, shape: SlotShape, slo
   return {
     ...ranges,
     arenas,
-    slot: (index) => arenas.map(({ slotBytes, ...rows }) => ({ ...rows, offset: index * slotBytes })),
+    slot: (slot) => arenas.map((rows) => ({ ...rows, slot, slots })),
     destroy() {
       for (const { k, v } of arenas) for (const buffer of [k, v]) gpu.destroyBuffer(buffer);
     },

@@ -15,8 +15,9 @@ export interface Rows {
   layerBytes: number;
   /** The rows that a head has room for. */
   room: number;
-  /** Bytes before the first head's, in each layer. Default: 0. */
-  offset?: number;
+  /** The slot of the conversation, and the slots of all, whose heads follow one another. Default: the only one. */
+  slot?: number;
+  slots?: number;
 }
 
 type Shape = Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType'>;
@@ -118,12 +119,14 @@ function ringRows(first: number, end: number, room: number): (readonly [begin: n
 }
 
 /** Yields the place of row `first` of each head, in each plane of each layer. */
-function runsOf({ layerBytes, room, offset: start = 0 }: Rows, nLayers: number, shape: Shape, first: number) {
-  const heads = Array.from({ length: nLayers * shape.nKvHeads }, (_, i) => i);
-  return kvPlanes(shape, room).flatMap(({ offset, rowBytes }) =>
+function runsOf({ layerBytes, room, slot = 0, slots = 1 }: Rows, nLayers: number, shape: Shape, first: number) {
+  const { nKvHeads } = shape;
+  const heads = Array.from({ length: nLayers * nKvHeads }, (_, i) => i);
+  return kvPlanes({ ...shape, nKvHeads: slots * nKvHeads }, room).flatMap(({ offset, rowBytes }) =>
     heads.map((i) => {
-      const layer = Math.floor(i / shape.nKvHeads) * layerBytes;
-      return { at: layer + start + offset + ((i % shape.nKvHeads) * room + first) * rowBytes, rowBytes };
+      const layer = Math.floor(i / nKvHeads) * layerBytes;
+      const head = slot * nKvHeads + (i % nKvHeads);
+      return { at: layer + offset + (head * room + first) * rowBytes, rowBytes };
     }),
   );
 }

@@ -1,5 +1,6 @@
 // What histories of chats run on: the CPU, where requests take turns, or a GPU, where they step in a batch.
 
+import type { KvType } from '../../../src/attention/kv_layout';
 import type { Backend } from '../../../src/engine/backend/backend';
 import { CpuBackend, loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
 import { Batches } from '../../../src/engine/worker/batch/batches';
@@ -54,10 +55,11 @@ export async function cpuHistories(): Promise<HistoryEngine> {
 const ROOM_STEP = 96;
 
 /** Batches cost what a step of one request does. All engines share a backend: it takes seconds to make. */
-export async function batchHistories(gpu: Gpu): Promise<HistoryEngine> {
+export async function batchHistories(gpu: Gpu, kvType: KvType = 'f32'): Promise<HistoryEngine> {
   await import('../../../src/engine/worker/batch/batch_turns'); // a late part leaves the requests to their turns
   const sizes = { context: 192, answer: 50, budgets: [600, 2000, 4000] };
-  const [backend, fresh] = [await tinyBackend(gpu, sizes.context), await tinyBackend(gpu, sizes.context)];
+  const load = () => tinyBackend(gpu, sizes.context, undefined, kvType);
+  const [backend, fresh] = [await load(), await load()];
   const batch = backend.batch.bind(backend);
   let together = 0;
   backend.batch = async (asked) => {

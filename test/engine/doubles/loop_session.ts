@@ -1,6 +1,7 @@
 // Models for tests of the loop: a tiny model of test/fixtures/llama, and a toy of one kernel. Their tokens are written
 // as numbers: '195 104 122' is three tokens.
 
+import type { KvType } from '../../../src/attention/kv_layout';
 import { type Backend, MOST_SHARED } from '../../../src/engine/backend/backend';
 import { WebGpuBackend } from '../../../src/engine/backend/webgpu_backend';
 import type {
@@ -45,11 +46,16 @@ export async function damagedFiles(tensor: string, value: number): Promise<File[
 }
 
 /** The tiny model with one attention sibling for all passes, to compile less. */
-export async function tinyBackend(gpu: Gpu, contextLength: number, dropped = tinyFiles()): Promise<WebGpuBackend> {
+export async function tinyBackend(
+  gpu: Gpu,
+  contextLength: number,
+  dropped = tinyFiles(),
+  kvType: KvType = 'f32',
+): Promise<WebGpuBackend> {
   const files = await openModel(dropped);
   const config = readConfig(files);
   const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config);
-  const llama = await Llama.create(gpu, config, weights, { contextLength, kvType: 'f32', attention: 'fused_decode' });
+  const llama = await Llama.create(gpu, config, weights, { contextLength, kvType, attention: 'fused_decode' });
   await read(files);
   llama.start(weights);
   return new WebGpuBackend(gpu, llama);

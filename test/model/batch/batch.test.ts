@@ -1,6 +1,7 @@
 // Steps of several conversations in one pass against the steps of each alone, and against itself with other neighbors.
 
 import { describe, expect, test } from 'vitest';
+import type { KvType } from '../../../src/attention/kv_layout';
 import { type Place, START, walkToken } from '../../../src/cpu/grammar';
 import { logprobs as textbook } from '../../../src/cpu/logprobs';
 import { recordPass } from '../../../src/gpu/kernel';
@@ -25,7 +26,7 @@ import { packTokens } from '../../../src/sampling/token_bytes';
 import { openModel } from '../../../src/storage/model_file';
 import { relativeError } from '../../close';
 import { fixtureFolder } from '../../cpu/fixtures';
-import { PATHS, requestGpu, testGpu } from '../../gpu/test_device';
+import { hardwareGpu, PATHS, requestGpu, testGpu } from '../../gpu/test_device';
 import { GREEDY, OFF } from '../../sampling/params';
 import { droppedFolder } from '../fixtures/files';
 
@@ -95,17 +96,17 @@ const CONSTRAINED: readonly Chat[] = [
 
 async function open(
   name: string,
-  without: (typeof PATHS)[number] = [],
   activations: 'f32' | 'q8' = 'f32',
-  device = testGpu(without),
+  device = testGpu(),
   contextLength = CONTEXT,
   quantize?: 'q8',
+  kvType: KvType = 'f32',
 ) {
   const gpu = await device;
   const files = await openModel(droppedFolder(fixtureFolder(name)));
   const config = readConfig(files);
   const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config, quantize);
-  const options = { contextLength, kvType: 'f32', attention: 'fused_decode', activations } as const;
+  const options = { contextLength, kvType, attention: 'fused_decode', activations } as const;
   const llama = await Llama.create(gpu, config, weights, options);
   await read(files);
   llama.start(weights);
@@ -193,17 +194,19 @@ async function together(model: Model, batch: Batch, chats: readonly Chat[], join
 }
 
 describe.each([
-  ['f16_group3_hd32_bias_sharded', PATHS[1]],
-  ['gemma3', PATHS[0]],
-] as const)('%s', (name, without) => {
+  ['f16_group3_hd32_bias_sharded', 'f32', () => testGpu(PATHS[1]), [CHATS, CONSTRAINED, CHANGED]],
+  ['gemma3', 'f32', testGpu, [CHATS, CONSTRAINED, CHANGED]],
+  ['f16_group3_hd32_bias_sharded', 'q8', () => testGpu(PATHS[1]), [CHATS]],
+  ['gemma3', 'q8', hardwareGpu, [CHATS]],
+] as const)('%s, keys and values in %s', (name, kvType, device, sets) => {
   test('answers and logits are those of each alone, whoever joins and leaves', async () => {
-    const model = await open(name, without);
+    const model = await open(name, 'f32', device(), CONTEXT, undefined, kvType);
     for (const chat of CONSTRAINED) await model.prompt(chat); // the model's own tables stay
     const before = model.gpu.allocatedBytes;
     const batch = await model.batch(CHATS.length, 48);
     expect(automatonBytes(automatonOf(MANY))).toBeGreaterThan(64 * 1024); // more than each slot has at first
     const count = 5;
-    for (const chats of [CHATS, CONSTRAINED, CHANGED]) {
+    for (const chats of sets) {
       const { answers, logits } = await together(model, batch, chats, [0, 0, 1, 2, 3], count);
       const same = await together(model, batch, chats, [4, 3, 0, 0, 0], count);
       expect(same).toEqual({ answers, logits }); // bit by bit, beside others
@@ -248,7 +251,7 @@ test('a conversation comes back from its slot, and goes on', async () => {
 test.each(['as the head left them', 'before biases and penalties'])(
   'log probabilities of each row, %s',
   async (when) => {
-    const model = await open('f16_group3_hd32_bias_sharded', PATHS[when.startsWith('as') ? 0 : 1]);
+    const model = await open('f16_group3_hd32_bias_sharded', 'f32', testGpu(PATHS[when.startsWith('as') ? 0 : 1]));
     const before = model.gpu.allocatedBytes;
     const batch = await model.batch(CHATS.length, 48);
     await batch.reportLogprobs();
@@ -291,7 +294,7 @@ test.each(['as the head left them', 'before biases and penalties'])(
 );
 
 test('a slot tells which positions its rings have lost, whatever the rings of the cache hold', async () => {
-  const model = await open('gemma3', [], 'f32', testGpu(), 1300);
+  const model = await open('gemma3', 'f32', testGpu(), 1300);
   const { kvBranches } = model.llama;
   const batch = await model.batch(2, 1300);
   const kv = batch.fill(1, new Uint32Array(), GREEDY, kvBranches);
@@ -302,7 +305,7 @@ test('a slot tells which positions its rings have lost, whatever the rings of th
 });
 
 test('a batch of signed bytes steps in signed bytes', async () => {
-  const model = await open('f16_group1_hd32_tied', [], 'q8');
+  const model = await open('f16_group1_hd32_tied', 'q8');
   const batch = await model.batch(2, 40);
   const { answers } = await together(model, batch, CHATS.slice(0, 2), [0, 0], 5);
   const again = await together(model, batch, CHATS.slice(0, 2), [3, 0], 5);
@@ -314,7 +317,7 @@ test('a batch of signed bytes steps in signed bytes', async () => {
 const FUSED: BatchFused = { launch: { groups: 16, threads: 64 }, spins: 1 << 20, test: { apart: true } };
 
 describe('fused steps', () => {
-  const openQ8 = () => open('qwen2', [], 'q8', testGpu(), CONTEXT, 'q8');
+  const openQ8 = () => open('qwen2', 'q8', testGpu(), CONTEXT, 'q8');
   const dispatches = (batch: Batch) => batch.next().pass.list.commands.length;
 
   test('are right, and the same bit by bit beside others and in other rows', async () => {
@@ -349,7 +352,7 @@ describe('fused steps', () => {
     ['more workgroups than the launch has', { ...FUSED, launch: { groups: 2, threads: 64 } }, 'qwen2'],
     ['another architecture', FUSED, 'gemma3'],
   ])('that would need %s leave a dispatch for each operation', async (_, fused, name) => {
-    const model = await open(name, [], 'q8', testGpu(), CONTEXT, 'q8');
+    const model = await open(name, 'q8', testGpu(), CONTEXT, 'q8');
     const batch = await model.batch(2, 48, fused);
     batch.setRows([{ slot: 0, position: 0, id: 1 }]);
     expect(dispatches(batch)).toBeGreaterThan(14);
@@ -392,7 +395,7 @@ describe('the check of a batch', () => {
   test.each(['f32', 'q8'] as const)(
     'in %s a right one passes, and the model goes on as if nothing had been',
     async (activations) => {
-      const model = await open(NAME, [], activations);
+      const model = await open(NAME, activations);
       const expected = await model.alone(CHATS[2], 6);
       const first = await model.prompt(CHATS[2]);
       const batch = await model.batch(3, 40);
@@ -420,7 +423,7 @@ describe('the check of a batch', () => {
       if (code !== descriptor.code) changed++;
       return createShaderModule.call(gpu.device, { ...descriptor, code });
     };
-    const model = await open(NAME, [], 'f32', Promise.resolve(gpu));
+    const model = await open(NAME, 'f32', Promise.resolve(gpu));
     const first = await model.prompt(CHATS[2]);
     const batch = await model.batch(3, 40);
     expect(changed).toBeGreaterThan(0);

@@ -67,6 +67,15 @@ const CASES: Record<string, Case> = {
     launch: { groups: 16, threads: 32 },
     times: 8,
   },
+  'keys in signed bytes, whose scales follow the rows of all slots': {
+    model: {
+      variant: { format: 'q8' },
+      shape: { ...small, hidden: 64, intermediate: 64, heads: 4, kvHeads: 2, headDim: 16 },
+    },
+    launch: { groups: 16, threads: 32 },
+    kvType: 'q8',
+    times: 8,
+  },
 };
 
 /** By step: the slots of its rows. Conversations join, leave, and come back to another row; at first fewer than half. */

@@ -49,7 +49,7 @@ export async function fusedSources(gpu: Gpu, files: ModelFiles, options: FusedRu
   const shape = { nHeads, nKvHeads, headDim, contextLength, kvType, scale, softcap, windowed: false };
   const kvCache = createKvCache(gpu, config, contextLength, kvType);
   const slots = batched ? createBatchCache(gpu, kvCache, shape, SLOTS, contextLength) : {};
-  const rows = batched ? createRows(gpu) : undefined;
+  const rows = batched ? createRows(gpu, SLOTS) : undefined;
   const sources = {
     gpu,
     config,
