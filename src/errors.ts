@@ -197,13 +197,14 @@ export class AttentionUnavailable extends VivaceError {
 
 /**
  * No WebGPU adapter, an adapter that refused a device, or a page from `http:` on another computer.
- * @remedy Use a current Chrome or Edge with hardware acceleration, or `backend: 'cpu'`. Serve the page from `https:`.
+ * @remedy Use a current Chrome, Edge or Firefox with hardware acceleration, or `backend: 'cpu'`. Serve the page from
+ * `https:`.
  */
 export class WebGpuUnavailableError extends VivaceError {
   constructor(reason: string) {
     super(
       'webgpu-unavailable',
-      `WebGPU cannot be used here: ${reason}. Use a current Chrome or Edge with hardware acceleration, or the cpu backend.`,
+      `WebGPU cannot be used here: ${reason}. Use a current Chrome, Edge or Firefox with hardware acceleration, or the cpu backend.`,
     );
   }
 }

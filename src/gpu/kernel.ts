@@ -160,6 +160,9 @@ async function compile(gpu: Gpu, source: KernelSource, code: string): Promise<Ke
 
 function ignore(): void {}
 
+/** Where Firefox repeats the source in its message. */
+const EXCERPT = /\s+┌/;
+
 /** The first line that the compiler refused, and why; null where it refused none. */
 async function refusedLine(module: GPUShaderModule, code: string): Promise<string | null> {
   const { messages } = await module.getCompilationInfo();
@@ -168,7 +171,7 @@ async function refusedLine(module: GPUShaderModule, code: string): Promise<strin
   const { lineNum, linePos, message } = first;
   const lines = code.split('\n');
   const line = lines[lineNum - 1]?.slice(Math.max(0, linePos - 60), linePos + 60);
-  return `${placeOf(lines, lineNum)}: ${line?.trim()}\n${message}`;
+  return `${placeOf(lines, lineNum)}: ${line?.trim()}\n${message.split(EXCERPT)[0]}`;
 }
 
 /** The mark before the text of each file. Builds leave it out. */

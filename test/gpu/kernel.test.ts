@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import embed from '../../shaders/elementwise/embed.wgsl?raw';
 import { Gpu } from '../../src/gpu/device';
 import { CommandList, createKernel } from '../../src/gpu/kernel';
-import { PATHS, pathName, testGpu } from './test_device';
+import { PATHS, pathName, requestGpu, testGpu } from './test_device';
 
 const wgsl = `
 @group(0) @binding(0) var<storage, read> x: array<u32>;
@@ -54,7 +54,7 @@ test('a refused device is a typed error, so that callers can fall back', async (
 test('a page over plain http is told to use https, and another one to use another browser', async () => {
   vi.stubGlobal('navigator', {});
   const refusal = () => Gpu.request().catch(({ message }) => message);
-  expect(await refusal()).toMatch(/has none.*Chrome or Edge/);
+  expect(await refusal()).toMatch(/has none.*Chrome, Edge or Firefox/);
   vi.stubGlobal('crypto', {}); // has no `subtle` where a page is not secure
   expect(await refusal()).toMatch(/this page is not secure: use HTTPS\./);
   vi.unstubAllGlobals();
@@ -64,6 +64,19 @@ test('a shader that does not compile is a typed error that names kernel and line
   const gpu = await testGpu();
   const broken = createKernel(gpu, { label: 'test/broken', wgsl: ['fn main( {'], constants: {}, bindings: [] });
   await expect(broken).rejects.toThrow(/test\/broken.*line/s);
+});
+
+test('the source that Firefox repeats in its message is left out', async () => {
+  const gpu = await requestGpu();
+  const create = gpu.device.createShaderModule.bind(gpu.device);
+  const messages = [
+    { type: 'error', lineNum: 1, linePos: 1, message: "Function 'main' is invalid\n  ┌─ test:1:1\n  │" },
+  ];
+  gpu.device.createShaderModule = (descriptor) =>
+    Object.assign(create(descriptor), { getCompilationInfo: async () => ({ messages }) });
+  const broken = createKernel(gpu, { label: 'test/long', wgsl: ['fn main( {'], constants: {}, bindings: [] });
+  await expect(broken).rejects.toThrow(/Function 'main' is invalid$/);
+  gpu.destroy();
 });
 
 test('a shader that does not compile names the file and its line, where a mark tells the file', async () => {

@@ -3,6 +3,7 @@
 import { create, globals } from 'webgpu';
 import { Gpu, type GpuOptions } from '../../src/gpu/device';
 import type { CapabilityName } from '../../src/gpu/limits';
+import { checkWithNaga } from './naga';
 
 Object.assign(globalThis, globals);
 pollSeldom();
@@ -10,9 +11,16 @@ pollSeldom();
 // seconds a kernel on clearing workgroup memory. Without clearing, kernels that rely on zeros fail.
 const dawn = create(['enable-dawn-features=disable_workgroup_init']);
 
-/** A device of its own. */
-export function requestGpu(options: Omit<GpuOptions, 'gpu'> = {}): Promise<Gpu> {
-  return Gpu.request({ gpu: dawn, ...options });
+/** A device of its own. Shaders for every browser are checked with the compiler of Firefox, too. */
+export async function requestGpu(options: Omit<GpuOptions, 'gpu'> = {}): Promise<Gpu> {
+  const gpu = await Gpu.request({ gpu: dawn, ...options });
+  const { device } = gpu;
+  const create = device.createShaderModule.bind(device);
+  device.createShaderModule = (descriptor) => {
+    checkWithNaga(descriptor.code);
+    return create(descriptor);
+  };
+  return gpu;
 }
 
 const devices = new Map<string, Promise<Gpu>>();

@@ -1,12 +1,12 @@
-// `npm run check-models [-- --only NAME]`: every model of test/fixtures on the GPU of this machine, in Chromium: 32
-// greedy ids in f32 must be those of transformers, whatever the attention sibling and the type of keys and values. Exit
-// code 1 where one differs or does not load.
+// `npm run check-models [-- --only NAME]`: every model of test/fixtures on the GPU of this machine, in Chromium or with
+// `--firefox PATH` in Firefox: 32 greedy ids in f32 must be those of transformers, whatever the attention sibling and
+// the type of keys and values. Exit code 1 where one differs or does not load.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Page } from 'playwright-core';
 import { askPage, blankPage } from '../lib/browser/blank_page';
 import { launchChromium } from '../lib/browser/chromium';
+import { firefoxPage } from '../lib/browser/firefox';
 import { ensureBuilt } from '../lib/bundle/dist';
 import { runTool } from '../lib/command_line/terminal';
 import { ROOT } from '../lib/ensure.mjs';
@@ -20,6 +20,7 @@ const FLAGS = {
     value: 'NAME',
     help: 'a folder of test/fixtures/llama or test/fixtures/architectures; may be given again (default: all)',
   },
+  firefox: { kind: 'text', value: 'PATH', help: 'the program of Firefox to run them in (default: in Chromium)' },
 } as const;
 
 /** The attention siblings and the types of keys and values that each model is asked with. */
@@ -49,8 +50,10 @@ function compare(made: readonly number[], wanted: readonly number[]): string {
   return at < 0 ? 'equal' : `differs at token ${at}: ${made[at]} instead of ${wanted[at]}`;
 }
 
+type Ask = <Answer>(request: unknown) => Promise<Answer>;
+
 /** Asks one model in every way and prints a line for each. True when all answers are right. */
-async function check(page: Page, folder: string): Promise<boolean> {
+async function check(ask: Ask, folder: string): Promise<boolean> {
   const name = path.basename(folder);
   const greedy: { promptIds: number[]; ids: number[] } = JSON.parse(
     readFileSync(path.join(folder, 'greedy.json'), 'utf8'),
@@ -60,7 +63,7 @@ async function check(page: Page, folder: string): Promise<boolean> {
   for (const way of WAYS) {
     const request = { task: 'answer', model: `/${name}/`, prompt: spelled(promptIds), tokens: ids.length };
     const load = { ...way, contextLength: CONTEXT };
-    const said = await askPage<{ answer: AnswerIds }>(page, { ...request, load }).then(
+    const said = await ask<{ answer: AnswerIds }>({ ...request, load }).then(
       ({ answer: made }) => [compare(made.ids, ids), made.adapter, ...made.warnings],
       (error) => [String(error).split('\n')[0]],
     );
@@ -70,7 +73,7 @@ async function check(page: Page, folder: string): Promise<boolean> {
   return isRight;
 }
 
-function serveModels(folders: readonly string[]) {
+function serveModels(folders: readonly string[], page: Record<string, Handler>) {
   const sendTokenizer =
     (folder: string): Handler =>
     (_, response) =>
@@ -79,28 +82,53 @@ function serveModels(folders: readonly string[]) {
   return serve({
     mounts: { ...PAGE_MOUNTS, ...Object.fromEntries(named.map(([name, folder]) => [`/${name}/`, folder])) },
     handlers: {
-      '/': blankPage('/tools.js'),
+      ...page,
       ...Object.fromEntries(named.map(([name, folder]) => [`/${name}/tokenizer.json`, sendTokenizer(folder)])),
     },
   });
 }
 
-await runTool('npm run check-models --', FLAGS, async ({ only }) => {
+/** A page that answers, and what ends its browser. */
+interface Asked {
+  handlers: Record<string, Handler>;
+  open(url: string): Promise<{ ask: Ask; close(): Promise<void> }>;
+}
+
+const SCRIPT = '/tools.js';
+
+const inChromium: Asked = {
+  handlers: { '/': blankPage(SCRIPT) },
+  async open(url) {
+    const browser = await launchChromium();
+    const page = await browser.newPage();
+    await page.goto(url);
+    return { ask: (request) => askPage(page, request), close: () => browser.close() };
+  },
+};
+
+function inFirefox(program: string): Asked {
+  const { handlers, open, ask } = firefoxPage(SCRIPT);
+  return { handlers, open: async (url) => ({ ask, close: await open(url, program) }) };
+}
+
+await runTool('npm run check-models --', FLAGS, async ({ only, firefox }) => {
   await ensureBuilt();
   const folders = ROOMS.flatMap((room) => readdirSync(room).map((name) => path.join(room, name))).filter(
     (folder) => existsSync(path.join(folder, 'greedy.json')) && (only?.includes(path.basename(folder)) ?? true),
   );
-  const server = await serveModels(folders);
-  const browser = await launchChromium();
+  const { handlers, open } = firefox ? inFirefox(firefox) : inChromium;
+  const server = await serveModels(folders, handlers);
   try {
-    const page = await browser.newPage();
-    await page.goto(server.url);
-    let wrong = 0;
-    for (const folder of folders) if (!(await check(page, folder))) wrong++;
-    console.log(`${folders.length - wrong} of ${folders.length} models are right`);
-    process.exitCode = wrong === 0 && folders.length > 0 ? 0 : 1;
+    const { ask, close } = await open(server.url);
+    try {
+      let wrong = 0;
+      for (const folder of folders) if (!(await check(ask, folder))) wrong++;
+      console.log(`${folders.length - wrong} of ${folders.length} models are right`);
+      process.exitCode = wrong === 0 && folders.length > 0 ? 0 : 1;
+    } finally {
+      await close();
+    }
   } finally {
-    await browser.close();
     await server.close();
   }
 });

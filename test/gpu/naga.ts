@@ -1,0 +1,21 @@
+// Naga, the compiler of shaders in Firefox: it refuses some programs that Dawn's compiler takes.
+
+import { NagaError, parseWgsl, validate } from 'naga-wasm';
+
+/** Extensions that Firefox does not have: what asks for them runs elsewhere alone. */
+const ASKS = /^(enable|requires) /m;
+
+const accepted = new Set<string>();
+
+/** @throws Error for a shader for every browser that Naga refuses */
+export function checkWithNaga(code: string): void {
+  if (ASKS.test(code) || accepted.has(code)) return;
+  try {
+    const module = parseWgsl(code);
+    validate(module).free();
+    module.free();
+  } catch (error) {
+    throw error instanceof NagaError ? new Error(`Firefox refuses the shader. ${error.formatted}`) : error;
+  }
+  accepted.add(code);
+}
