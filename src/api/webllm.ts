@@ -31,7 +31,13 @@ export interface Completion {
   usage?: { prompt_tokens: number; completion_tokens: number; total_tokens: number; extra: UsageExtra };
 }
 
-/** The speed of an answer; of several answers to one request, of the last. NaN where there was nothing to measure. */
+/** Vectors: what pages read of them. */
+export interface Embeddings {
+  data: { embedding: number[]; index: number }[];
+  usage: { prompt_tokens: number; total_tokens: number; extra: UsageExtra };
+}
+
+/** The speed of an answer; of several answers to one request, of the last. NaN where nothing was measured. */
 export interface UsageExtra {
   /** From the request to this object. */
   e2e_latency_s: number;
@@ -53,18 +59,20 @@ interface Create {
   (request: Request & { stream?: false | null }): Promise<Completion>;
 }
 
-export async function CreateMLCEngine(model: string, config: MLCEngineConfig): Promise<MLCEngine> {
+/** @param chatOpts refused, as in `reload` */
+export async function CreateMLCEngine(model: string, config: MLCEngineConfig, chatOpts?: null): Promise<MLCEngine> {
   const engine = new MLCEngine(config);
-  await engine.reload(model);
+  await engine.reload(model, chatOpts);
   return engine;
 }
 
 export class MLCEngine {
-  readonly chat = { completions: { create: ((request) => this.post('chat/completions', request)) as Create } };
-  readonly completions = { create: ((request) => this.post('completions', request)) as Create };
-  readonly embeddings = {
-    create: (request: Request) => this.post('embeddings', request) as Promise<{ data: { embedding: number[] }[] }>,
-  };
+  readonly chatCompletion = ((request) => this.post('chat/completions', request)) as Create;
+  readonly completion = ((request) => this.post('completions', request)) as Create;
+  readonly embedding = (request: Request) => this.post('embeddings', request) as Promise<Embeddings>;
+  readonly chat = { completions: { create: this.chatCompletion } };
+  readonly completions = { create: this.completion };
+  readonly embeddings = { create: this.embedding };
   private engine: LoadedEngine | null = null;
   private fetch: ReturnType<typeof createFetch> | null = null;
   private interruption = new AbortController();
@@ -73,24 +81,35 @@ export class MLCEngine {
   private message = '';
   private metrics: RunMetrics | null = null;
 
-  constructor(private config: MLCEngineConfig) {}
+  /** @throws Error for fields of WebLLM's that change the answers and cannot be done, such as `appConfig` */
+  constructor(private config: MLCEngineConfig) {
+    if (!config?.load) throw new TypeError('The config needs load, such as Engine.load.');
+    refuse(config, ['appConfig', 'logitProcessorRegistry'], 'Map names and pass options in load.');
+  }
 
   setInitProgressCallback(initProgressCallback: InitProgressCallback): void {
     this.config = { ...this.config, initProgressCallback };
   }
 
-  /** @throws DOMException AbortError where unload() or another reload() comes before the model is there */
-  async reload(model: string): Promise<void> {
+  /**
+   * @param chatOpts refused: load options belong to `load`, options of an answer to the request
+   * @throws DOMException AbortError where unload() or another reload() comes before the model is there
+   */
+  async reload(model: string, chatOpts?: null): Promise<void> {
+    refuse({ chatOpts }, ['chatOpts'], 'Pass load options in load, and options of an answer in the request.');
+    if (typeof model !== 'string') throw new TypeError('An MLCEngine has one model. Pass its name as a string.');
     const unloading = this.unload();
     const { signal } = this.loading;
     await unloading;
     signal.throwIfAborted();
     const start = performance.now();
-    const onProgress = ({ stage, loadedBytes, totalBytes }: LoadProgress) => {
-      const part = totalBytes > 0 ? loadedBytes / totalBytes : 0;
+    const report = (progress: number, what: string) => {
       const timeElapsed = (performance.now() - start) / 1000;
-      const text = `Loading the model (${stage}): ${Math.floor(part * 100)}%, ${timeElapsed.toFixed(0)} s.`;
-      this.config.initProgressCallback?.({ progress: part, timeElapsed, text });
+      const text = `${what}: ${Math.floor(progress * 100)}%, ${timeElapsed.toFixed(0)} s.`;
+      this.config.initProgressCallback?.({ progress, timeElapsed, text });
+    };
+    const onProgress = ({ stage, loadedBytes, totalBytes }: LoadProgress) => {
+      if (stage !== 'ready') report(totalBytes > 0 ? loadedBytes / totalBytes : 0, `Loading the model (${stage})`);
     };
     const engine = await this.config.load(model, { onProgress, signal });
     if (signal.aborted) await engine.unload(); // the loader does not heed the signal
@@ -104,6 +123,7 @@ export class MLCEngine {
       complete: (prompt, options) => this.listen(engine.complete(prompt, { ...options, signal: this.stop(options) })),
       embed: engine.embed && ((texts, options) => engine.embed!(texts, { ...options, signal: this.stop(options) })),
     });
+    report(1, 'Finish loading'); // WebLLM's words: pages look for them
   }
 
   async unload(): Promise<void> {
@@ -121,10 +141,10 @@ export class MLCEngine {
     this.interruption = new AbortController();
   }
 
-  /** Forgets message and figures. Conversations are in the requests. */
-  async resetChat(): Promise<void> {
+  /** Forgets the message, and the figures unless they are kept. Conversations are in the requests. */
+  async resetChat(keepStats = false): Promise<void> {
     this.message = '';
-    this.metrics = null;
+    if (!keepStats) this.metrics = null;
   }
 
   async getMessage(): Promise<string> {
@@ -151,6 +171,7 @@ export class MLCEngine {
 
   private async post(path: string, { extra_body, ...request }: Request): Promise<unknown> {
     if (!this.fetch) throw new Error('No model is loaded. Call reload() first.');
+    refuse((extra_body ?? {}) as object, ['enable_latency_breakdown', 'resumable'], 'Leave it out of extra_body.');
     const asked = withFormat(request);
     const body = JSON.stringify(extra_body ? { ...asked, chat_template_kwargs: extra_body } : asked);
     const speed = new Speed();
@@ -168,8 +189,8 @@ class Speed {
   /** Adds the speed to the usage, if there is one. In a stream the figures come before the usage. */
   addTo(answer: Wire): Wire {
     this.metrics = answer.vivace?.metrics ?? this.metrics;
-    if (!answer.usage || !this.metrics) return answer;
-    const { prefillTokensPerSecond, decodeTokensPerSecond, ttftMs } = this.metrics;
+    if (!answer.usage) return answer;
+    const { prefillTokensPerSecond, decodeTokensPerSecond, ttftMs } = this.metrics ?? ({} as Partial<RunMetrics>);
     const extra: UsageExtra = {
       e2e_latency_s: (performance.now() - this.startMs) / 1000,
       prefill_tokens_per_s: prefillTokensPerSecond ?? Number.NaN,
@@ -181,10 +202,22 @@ class Speed {
   }
 }
 
-/** WebLLM's formats: a schema is a text, and a grammar is a type. @throws SyntaxError for a schema that is no JSON */
+/** @throws Error for a field that is there and asks for something */
+function refuse(given: object, fields: readonly string[], remedy: string): void {
+  for (const field of fields)
+    if ((given as Request)[field]) throw new Error(`${field} is not supported here. ${remedy}`);
+}
+
+/**
+ * WebLLM's formats: a schema is a text, and a grammar is a type.
+ * @throws SyntaxError for a schema that is no JSON; Error for a schema or a grammar of another type, and for none
+ */
 function withFormat({ response_format: format, ...request }: Request): Request {
   const { type, schema, grammar } = (format ?? {}) as Request;
-  if (type === 'grammar') return { ...request, grammar };
+  const isGrammar = type === 'grammar';
+  if (isGrammar === !grammar) throw new Error('response_format.grammar needs the type grammar, which needs it.');
+  if (schema != null && type !== 'json_object') throw new Error('response_format.schema needs the type json_object.');
+  if (isGrammar) return { ...request, grammar };
   if (typeof schema !== 'string') return { ...request, response_format: format };
   return { ...request, response_format: { type, schema: JSON.parse(schema) } };
 }

@@ -32,8 +32,9 @@ test('a model is loaded with reports of its progress, and reload unloads the one
   const { load, loads, unloads } = loader();
   const reports: { progress: number; text: string }[] = [];
   const engine = await CreateMLCEngine('hf:a/b', { load, initProgressCallback: (report) => reports.push(report) });
-  expect(reports.map(({ progress }) => progress)).toEqual([0.25, 0]);
+  expect(reports.map(({ progress }) => progress)).toEqual([0.25, 1]);
   expect(reports[0].text).toContain('weights): 25%');
+  expect(reports[1].text).toMatch(/^Finish loading/);
   engine.setInitProgressCallback(() => {});
   await engine.reload('hf:c/d');
   expect([loads, unloads(), reports.length]).toEqual([['hf:a/b', 'hf:c/d'], 1, 2]);
@@ -93,8 +94,37 @@ test('chat.completions gives a completion, or chunks with usage at the end', asy
 test('completions and embeddings', async () => {
   const engine = await CreateMLCEngine('m', { load: loader().load });
   expect((await engine.completions.create({ prompt: 'Once' })).choices[0].text).toBe('After Once');
-  const { data } = await engine.embeddings.create({ input: ['abc'] });
+  const { data, usage } = await engine.embeddings.create({ input: ['abc'] });
   expect(data[0].embedding).toEqual([3, 0.5, -2]);
+  expect(usage).toMatchObject({ prompt_tokens: 1, extra: { prefill_tokens_per_s: Number.NaN } });
+});
+
+test('the methods of the engine itself answer as those with create', async () => {
+  const engine = await CreateMLCEngine('m', { load: loader().load });
+  expect((await engine.chatCompletion({ messages })).choices[0].message.content).toBe('You said: hello there');
+  const chunks = await chunksOf(await engine.chatCompletion({ messages, stream: true }));
+  expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('You said: hello there');
+  expect((await engine.completion({ prompt: 'Once' })).choices[0].text).toBe('After Once');
+  expect((await engine.embedding({ input: 'abc' })).data[0].embedding).toEqual([3, 0.5, -2]);
+});
+
+test('what WebLLM can do and this engine cannot is refused by name', async () => {
+  const { load, loads, scripted } = loader();
+  const wrong = (fields: object) => ({ load, ...fields });
+  expect(() => new MLCEngine(wrong({ appConfig: { model_list: [] } }))).toThrow('appConfig');
+  expect(() => new MLCEngine(wrong({ logitProcessorRegistry: new Map() }))).toThrow('logitProcessorRegistry');
+  expect(() => new MLCEngine({} as MLCEngineConfig)).toThrow('Engine.load');
+  const options = { temperature: 0 } as unknown as null;
+  await expect(CreateMLCEngine('m', { load }, options)).rejects.toThrow('chatOpts');
+  await expect(new MLCEngine({ load }).reload(['a', 'b'] as unknown as string)).rejects.toThrow('one model');
+  expect(loads).toEqual([]);
+  const engine = await CreateMLCEngine('m', wrong({ logLevel: 'INFO', appConfig: undefined }));
+  for (const field of ['enable_latency_breakdown', 'resumable']) {
+    await engine.chat.completions.create({ messages, extra_body: { [field]: null } });
+    const asking = engine.chat.completions.create({ messages, extra_body: { [field]: { enabled: true } } });
+    await expect(asking).rejects.toThrow(field);
+  }
+  expect(scripted.asked).toHaveLength(2);
 });
 
 test('extra_body are variables of the chat template', async () => {
@@ -207,12 +237,30 @@ test('formats are constraints: a schema in a text, and a grammar', async () => {
   await expect(constraintOf({ type: 'json_object', schema: '{' })).rejects.toThrow(SyntaxError);
 });
 
+test('a format that asks for a constraint and has another type is refused, and never ignored', async () => {
+  const { load, scripted } = loader();
+  const engine = await CreateMLCEngine('m', { load });
+  for (const [response_format, field] of [
+    [{ type: 'grammar' }, 'grammar'],
+    [{ type: 'grammar', grammar: '' }, 'grammar'],
+    [{ type: 'text', grammar: 'root ::= "a"' }, 'grammar'],
+    [{ type: 'text', schema: '{}' }, 'schema'],
+    [{ schema: '{}' }, 'schema'],
+    [{ type: 'structural_tag', structural_tag: {} }, 'response_format.type'],
+  ] as const)
+    await expect(engine.chat.completions.create({ messages, response_format })).rejects.toThrow(field);
+  expect(scripted.asked).toEqual([]);
+});
+
 test('figures are those of the newest answer, until resetChat', async () => {
   const metrics = { prefillTokensPerSecond: 12, decodeTokensPerSecond: 34.5 };
   const { load } = loader(() => [start(), token('a'), done({ metrics: metrics as never })]);
   const engine = await CreateMLCEngine('m', { load });
   expect(await engine.runtimeStatsText()).toBe('prefill: - tokens/sec, decode: - tokens/sec');
   await engine.chat.completions.create({ messages });
+  expect(await engine.runtimeStatsText()).toBe('prefill: 12.0000 tokens/sec, decode: 34.5000 tokens/sec');
+  await engine.resetChat(true);
+  expect(await engine.getMessage()).toBe('');
   expect(await engine.runtimeStatsText()).toBe('prefill: 12.0000 tokens/sec, decode: 34.5000 tokens/sec');
   await engine.resetChat();
   expect([await engine.getMessage(), await engine.runtimeStatsText()]).toEqual([
