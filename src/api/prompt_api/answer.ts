@@ -10,6 +10,8 @@ export interface Answer {
   errors: string[];
   /** Tokens of prompt and answer, without thinking. */
   tokens: number;
+  /** True if there was no room for the rest. */
+  isCut: boolean;
 }
 
 /**
@@ -49,7 +51,7 @@ export async function readAnswer(events: AsyncIterable<EngineEvent>, onText: (te
       const message: ChatMessage = { role: 'assistant', content };
       if (reasoning !== '') message.reasoning = reasoning;
       if (whole.length > 0) message.toolCalls = whole;
-      return { message, calls: whole, errors, tokens };
+      return { message, calls: whole, errors, tokens, isCut: /^(length|context)$/.test(event.finishReason) };
     }
   }
   throw new DOMException('The answer was stopped.', 'AbortError');

@@ -10,6 +10,7 @@ import type {
   LanguageModelParams,
   LanguageModelPromptOptions,
   LanguageModelSamplingMode,
+  LanguageModelThinking,
   LanguageModelTool,
   PromptEngine,
 } from './types';
@@ -53,7 +54,7 @@ export interface SessionOptions {
 
 /** @throws TypeError or RangeError for options that no model could have */
 export function readOptions(options: LanguageModelCreateCoreOptions): SessionOptions {
-  const { thinking, expectedInputs, expectedOutputs } = options;
+  const { expectedInputs, expectedOutputs } = options;
   const inputs = expectedTypes(expectedInputs);
   const outputs = expectedTypes(expectedOutputs);
   const tools = [...(options.tools ?? [])];
@@ -62,8 +63,7 @@ export function readOptions(options: LanguageModelCreateCoreOptions): SessionOpt
   if (tools.some((tool) => !tool.execute) && !outputs.has('tool-call')) {
     throw new TypeError('A tool needs an execute function, or the session { type: "tool-call" } in expectedOutputs.');
   }
-  const { effort = 'none' } = thinking ?? {};
-  if (!EFFORTS.includes(effort)) throw new TypeError(`"${effort}" is no effort of thinking.`);
+  const { thinks, refusal } = readThinking(options.thinking, false);
   const all = [...inputs, ...outputs];
   const stranger = all.find((type) => type === 'image' || type === 'audio');
   return {
@@ -71,9 +71,36 @@ export function readOptions(options: LanguageModelCreateCoreOptions): SessionOpt
     tools,
     definitions: tools.length > 0 ? definitions : undefined,
     inputs,
-    thinks: effort !== 'none',
-    refusal: stranger ? `The model reads and writes text: ${stranger} is not supported.` : null,
+    thinks,
+    refusal: stranger ? `The model reads and writes text: ${stranger} is not supported.` : refusal,
   };
+}
+
+/** @throws TypeError for an effort that is none of the interface's */
+function readThinking(
+  { effort, includeThoughts }: LanguageModelThinking = {},
+  byDefault: boolean,
+): Pick<SessionOptions, 'thinks' | 'refusal'> {
+  if (effort !== undefined && !EFFORTS.includes(effort)) throw new TypeError(`"${effort}" is no effort of thinking.`);
+  return {
+    thinks: effort ? effort !== 'none' : byDefault,
+    refusal: includeThoughts ? 'An answer never contains the thinking.' : null,
+  };
+}
+
+/**
+ * The options of a prompt: the session's, but for the thinking.
+ * @throws TypeError, or DOMException NotSupportedError
+ */
+export function optionsOf(
+  session: SessionOptions,
+  { thinking }: LanguageModelPromptOptions,
+  { info }: PromptEngine,
+): SessionOptions {
+  const options = { ...session, ...readThinking(thinking, session.thinks) };
+  const refusal = refusalOf(options, { info });
+  if (refusal !== null) throw notSupported(refusal);
+  return options;
 }
 
 function expectedTypes(expected: LanguageModelCreateCoreOptions['expectedInputs']): Set<string> {
@@ -126,7 +153,7 @@ function readTool(tool: LanguageModelTool): Tool {
 }
 
 /** The reason why the loaded model cannot do what the options ask, or null if it can. */
-export function refusalOf(options: SessionOptions, { info, lost }: PromptEngine): string | null {
+export function refusalOf(options: SessionOptions, { info, lost }: Pick<PromptEngine, 'info' | 'lost'>): string | null {
   if (lost) return lost.message;
   if (options.refusal) return options.refusal;
   if (!info.hasChatTemplate) return 'The model has no chat template.';

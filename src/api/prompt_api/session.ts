@@ -1,11 +1,12 @@
 // A session of the Prompt API: a conversation with its context window, whose prompts are answered one after another.
 // It keeps messages; keys and values are the engine's, which reuses those of a prompt's unchanged beginning.
 
-import type { ChatMessage, ChatSettings, GenerateOptions } from '../../engine/protocol';
+import type { EngineTokenizeOptions } from '../../engine/engine';
+import type { ChatMessage, GenerateOptions } from '../../engine/protocol';
 import { type Answer, readAnswer } from './answer';
 import { asDomException, orAborted, quotaExceeded } from './errors';
 import { inTurns, isBlank, type PromptInput, readPrompt } from './input';
-import { constrained, readConstraint, type SessionOptions, samplingOf } from './options';
+import { constrained, optionsOf, readConstraint, type SessionOptions, samplingOf } from './options';
 import { callForPage, execute } from './tools';
 import type {
   LanguageModelAppendOptions,
@@ -185,24 +186,28 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
   #asking(input: LanguageModelPrompt, options: LanguageModelPromptOptions, emit: (part: Part) => void) {
     const constraint = readConstraint(options);
     const asked = readPrompt(input, this.#state.options.inputs, true);
-    return (signal: AbortSignal) => this.#answer({ ...asked, constraint }, emit, signal);
+    const given = optionsOf(this.#state.options, options, this.#state.engine);
+    return (signal: AbortSignal) => this.#answer({ ...asked, constraint }, given, emit, signal);
   }
 
   /** Answers a prompt, with the results of the tools that the model calls, and keeps all of it once it is complete. */
   async #answer(
     { messages, prefix, constraint }: PromptInput & Pick<GenerateOptions, 'constraint'>,
+    options: SessionOptions,
     emit: (part: Part) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const { engine, options } = this.#state;
+    const { engine } = this.#state;
+    const sampling = samplingOf(options, engine);
     this.#checkSystem(messages);
     const isBegun = prefix && !isBlank(messages[messages.length - 1]);
     const pending = prefix && !isBegun ? messages.slice(0, -1) : [...messages];
     const room = Math.min(ANSWER_ROOM, Math.floor(this.contextWindow / 8));
     for (let round = 0; ; round++) {
       const continueLast = isBegun && round === 0 ? true : undefined;
-      const settings: ChatSettings = {
+      const settings: EngineTokenizeOptions = {
         ...this.#tools(),
+        thinking: sampling.thinking,
         ...(round === MAX_ROUNDS && { toolChoice: 'none' }),
         continueLast,
       };
@@ -210,13 +215,14 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
       signal.throwIfAborted();
       const conversation = inTurns([...left, ...pending]);
       const events = engine.chat(conversation, {
-        ...samplingOf(options, engine),
+        ...sampling,
         ...settings,
         ...constrained(constraint, engine),
         signal,
       });
       const answer = await readAnswer(events, emit);
       signal.throwIfAborted();
+      if (constraint && answer.isCut) throw new DOMException('The context has no room for the answer.', 'SyntaxError');
       const begun = continueLast ? pending.pop()?.content : '';
       pending.push({ ...answer.message, content: begun + answer.message.content });
       const results = round < MAX_ROUNDS ? await this.#results(answer, emit, signal) : [];
@@ -244,7 +250,7 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
     ];
   }
 
-  #tools(): ChatSettings {
+  #tools(): EngineTokenizeOptions {
     return { tools: this.#state.options.definitions };
   }
 
@@ -269,7 +275,7 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
    * cannot be made, one token is enough.
    * @throws DOMException QuotaExceededError if even that does not fit
    */
-  async #fit(added: readonly ChatMessage[], settings: ChatSettings, room: number): Promise<Fit> {
+  async #fit(added: readonly ChatMessage[], settings: EngineTokenizeOptions, room: number): Promise<Fit> {
     const { history, kept } = this.#state;
     const withTools = { ...this.#tools(), ...settings };
     const countFrom = (from: number) =>
@@ -294,9 +300,9 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
   }
 
   /** The tokens of messages. Some templates refuse a conversation without a question: then one is added. */
-  async #count(messages: readonly ChatMessage[], given: ChatSettings): Promise<number> {
+  async #count(messages: readonly ChatMessage[], given: EngineTokenizeOptions): Promise<number> {
     const { engine, options } = this.#state;
-    const settings = { ...given, thinking: samplingOf(options, engine).thinking };
+    const settings = { thinking: samplingOf(options, engine).thinking, ...given };
     const said = inTurns(messages).filter((message) => !isBlank(message));
     const question: ChatMessage = { role: 'user', content: '?' };
     if (said.length === 0) return settings.tools ? engine.countTokens([question], settings) : 0;

@@ -73,6 +73,13 @@ export interface LanguageModelExpected {
   languages?: readonly string[];
 }
 
+/** The thinking before an answer. */
+export interface LanguageModelThinking {
+  effort?: 'none' | 'low' | 'medium' | 'high';
+  /** Must not be true: an answer never contains the thinking. */
+  includeThoughts?: boolean;
+}
+
 /** `samplingMode` excludes `topK` and `temperature`. */
 export interface LanguageModelCreateCoreOptions {
   samplingMode?: LanguageModelSamplingMode;
@@ -81,8 +88,8 @@ export interface LanguageModelCreateCoreOptions {
   expectedInputs?: readonly LanguageModelExpected[];
   expectedOutputs?: readonly LanguageModelExpected[];
   tools?: readonly LanguageModelTool[];
-  /** The thinking before an answer. Default: none, if the model has a switch. */
-  thinking?: { effort?: 'none' | 'low' | 'medium' | 'high' };
+  /** Default: no thinking, if the model has a switch. */
+  thinking?: LanguageModelThinking;
 }
 
 /** The target of events `downloadprogress`, with `loaded` from 0 to 1. */
@@ -115,6 +122,8 @@ export interface LanguageModelPromptOptions extends LanguageModelAppendOptions {
   /** A JSON Schema or a RegExp. */
   responseConstraint?: object;
   omitResponseConstraintInput?: boolean;
+  /** Default: the session's. */
+  thinking?: LanguageModelThinking;
 }
 
 export interface LanguageModelParams {

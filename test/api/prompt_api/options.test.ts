@@ -68,6 +68,13 @@ test.each([
   expect(await errorOf(LanguageModel.availability(options as LanguageModelCreateOptions))).toBeInstanceOf(TypeError);
 });
 
+test('an answer never contains the thinking: a session that wants it is unavailable', async () => {
+  const options = { thinking: { includeThoughts: true } };
+  expect(await LanguageModel.availability(options)).toBe('unavailable');
+  expect((await errorOf(create(options))).name).toBe('NotSupportedError');
+  await create({ thinking: { includeThoughts: false } });
+});
+
 test('language tags are well-formed or a RangeError', async () => {
   const expecting = (tag: string) => ({ expectedInputs: [{ type: 'text', languages: [tag] }] });
   await create(expecting('EN'));

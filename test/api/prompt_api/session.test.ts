@@ -303,6 +303,41 @@ test('responseConstraint constrains the answer, which neither thinks nor calls t
   expect(asked.at(-1)?.options.thinking).toBe('on');
 });
 
+test('an answer without room for what its responseConstraint demands is a SyntaxError, and leaves no trace', async () => {
+  for (const reason of ['context', 'length'] as const) {
+    const { session, asked } = await sessionOf({ answers: (request) => [token('{"a'), done(request, 1, reason)] });
+    const kept = { responseConstraint: { type: 'object' } };
+    expect(await errorOf(session.prompt('hello', kept))).toMatchObject({ name: 'SyntaxError' });
+    expect((await errorOf(chunksOf(session.promptStreaming('hello', kept)))).name).toBe('SyntaxError');
+    expect(await session.prompt('hello')).toBe('{"a');
+    expect(asked.at(-1)?.messages).toEqual([{ role: 'user', content: 'hello' }]);
+  }
+});
+
+test('a prompt may think otherwise than its session, in its count of tokens too', async () => {
+  const { session, asked, counted } = await sessionOf({ info: { thinking: 'optional' } });
+  const seen: unknown[] = [];
+  for (const thinking of [{ effort: 'high' }, undefined, { effort: 'none' }, { includeThoughts: false }] as const) {
+    await session.prompt('hello', { thinking });
+    seen.push([asked.at(-1)?.options.thinking, counted.at(-1)?.options.thinking]);
+  }
+  expect(seen).toEqual(['on', 'off', 'off', 'off'].map((value) => [value, value]));
+  const thinker = await sessionOf({ info: { thinking: 'optional' } }, { thinking: { effort: 'low' } });
+  for (const thinking of [{ effort: 'none' }, undefined] as const) await thinker.session.prompt('hello', { thinking });
+  expect(thinker.asked.map(({ options }) => options.thinking)).toEqual(['off', 'on']);
+  const wrong = { thinking: { effort: 'some' as never } };
+  expect(await errorOf(session.prompt('hello', wrong))).toBeInstanceOf(TypeError);
+});
+
+test('a prompt that asks for thoughts, or for thinking where the model has none, is refused', async () => {
+  const { session, asked } = await sessionOf();
+  for (const thinking of [{ includeThoughts: true }, { effort: 'low' }] as const) {
+    expect((await errorOf(session.prompt('hello', { thinking }))).name).toBe('NotSupportedError');
+    expect((await errorOf(chunksOf(session.promptStreaming('hello', { thinking })))).name).toBe('NotSupportedError');
+  }
+  expect(asked).toEqual([]);
+});
+
 test('a responseConstraint that cannot be kept is refused', async () => {
   const { session } = await sessionOf({
     answers: () => {
