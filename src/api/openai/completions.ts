@@ -28,7 +28,7 @@ const COMPLETION_REQUEST = object({
   best_of: integer(1),
   response_format: format,
   logprobs: integer(0, MAX_LOGPROBS),
-  ...refuse('suffix'),
+  ...refuse('suffix top_logprobs'),
 });
 
 export async function complete(call: ApiCall): Promise<Response> {

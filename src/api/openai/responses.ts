@@ -3,7 +3,7 @@
 import type { EngineEvent } from '../api_engine';
 import { assertComplete, newId, nowSeconds, takeAll, wireLogprobs } from './answer/completion';
 import { Inbox } from './answer/inbox';
-import { type CallPart, type DoneEvent, type Piece, Pieces } from './answer/pieces';
+import { type CallPart, type DoneEvent, type Piece, Pieces, type TokenTimes } from './answer/pieces';
 import { dataEvent, eventStream, type StreamWriter } from './answer/sse';
 import { describeError } from './http/errors';
 import type { ApiCall } from './http/http_request';
@@ -121,29 +121,29 @@ class ResponseWriter implements StreamWriter {
 
   private add(piece: Piece): void {
     const { reasoning, text, calls, callErrors, logprobs, tokens, done } = piece;
-    const vivace = { tokens };
-    if (reasoning) this.addText(THOUGHTS, reasoning, [], vivace);
+    if (reasoning) this.addText(THOUGHTS, reasoning, [], tokens);
     const isLogged = this.kind === OUTPUT && logprobs.length > 0; // tokens that show nothing
-    if (text || isLogged) this.addText(OUTPUT, text, logprobs.map(wireLogprobs), vivace);
-    for (const call of calls) this.addCall(call, vivace);
+    if (text || isLogged) this.addText(OUTPUT, text, logprobs.map(wireLogprobs), tokens);
+    for (const call of calls) this.addCall(call, tokens);
     this.callErrors.push(...callErrors);
-    if (done) this.addEnd(done);
+    if (done) this.addEnd(done, tokens);
   }
 
-  private addText(kind: TextKind, delta: string, logprobs: object[], vivace: object): void {
+  /** @param tokens those that no event has told of: this one takes them out */
+  private addText(kind: TextKind, delta: string, logprobs: object[], tokens: TokenTimes[]): void {
     if (this.kind !== kind) this.openText(kind);
     this.part.text += delta;
     this.part.logprobs?.push(...logprobs);
-    this.emit(`${kind.part}.delta`, { ...this.place(), delta, logprobs, vivace });
+    this.emit(`${kind.part}.delta`, { ...this.place(), delta, logprobs, vivace: { tokens: tokens.splice(0) } });
   }
 
-  private addCall({ index, id = newId('call_'), name = '', arguments: delta }: CallPart, vivace: object): void {
+  private addCall({ index, id = newId('call_'), name = '', arguments: delta }: CallPart, tokens: TokenTimes[]): void {
     if (this.call !== index) {
       this.openItem('fc_', 'function_call', { call_id: id, name, arguments: '' });
       this.call = index;
     }
     if (this.item) this.item.arguments += delta;
-    this.emit('function_call_arguments.delta', { ...this.place(), delta, vivace });
+    this.emit('function_call_arguments.delta', { ...this.place(), delta, vivace: { tokens: tokens.splice(0) } });
   }
 
   private openText(kind: TextKind): void {
@@ -183,10 +183,10 @@ class ResponseWriter implements StreamWriter {
     this.call = -1;
   }
 
-  private addEnd({ usage, finishReason, seed, metrics }: DoneEvent): void {
+  private addEnd({ usage, finishReason, seed, metrics }: DoneEvent, tokens: readonly TokenTimes[]): void {
     const isCut = finishReason === 'length' || finishReason === 'context';
     this.finish(isCut ? 'incomplete' : 'completed', {
-      ...(isCut && { incomplete_details: { reason: 'max_output_tokens' } }),
+      ...(isCut ? { incomplete_details: { reason: 'max_output_tokens' } } : { completed_at: nowSeconds() }),
       usage: {
         input_tokens: usage.promptTokens,
         input_tokens_details: { cached_tokens: usage.cachedTokens },
@@ -195,6 +195,7 @@ class ResponseWriter implements StreamWriter {
         total_tokens: usage.promptTokens + usage.completionTokens,
       },
       vivace: {
+        ...(this.body.stream && tokens.length > 0 && { tokens }),
         ...(this.callErrors.length > 0 && { tool_call_errors: this.callErrors }),
         seed,
         metrics,
@@ -204,7 +205,7 @@ class ResponseWriter implements StreamWriter {
 
   private finish(status: string, fields: object): void {
     this.close(status === 'completed' ? status : 'incomplete');
-    Object.assign(this.response, { status, completed_at: nowSeconds(), ...fields });
+    Object.assign(this.response, { status, ...fields });
     this.emit(status, { response: this.response });
   }
 }

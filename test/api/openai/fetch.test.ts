@@ -9,6 +9,7 @@ import {
   nextTask,
   post,
   readEvents,
+  type Script,
   scriptedEngine,
   start,
   token,
@@ -90,6 +91,20 @@ test('tokens that arrive together are one chunk, which has the times of each', a
   expect(reads[0][0].vivace.tokens[1]).toEqual(times);
 });
 
+test('the events of a response tell of each token once, also of those that show nothing', async () => {
+  const call = { type: 'tool-call', index: 0, id: 'c', name: 'f', arguments: '{}' } as const;
+  const thought = { type: 'reasoning', text: 'Hm.' } as const;
+  const script = [start(), token('', 1), thought, token('Yes.', 2), token('', 3), call, 'task', token('', 4), done()];
+  const fetch = createFetch(scriptedEngine(() => script as Script));
+  const { events } = await post(fetch, 'responses', { input: 'x', stream: true });
+  const parts = [...events, events.at(-1).response];
+  const ids = parts.flatMap(({ vivace }) => (vivace?.tokens ?? []).map(({ id }: { id: number }) => id));
+  expect(ids).toEqual([1, 2, 3, 4]);
+  expect(events.filter(({ type }) => type.endsWith('.delta'))).toHaveLength(3);
+  const whole = await post(fetch, 'responses', { input: 'x' });
+  expect(whole.json.vivace).toEqual({ seed: 7, metrics: { ttftMs: 4 } });
+});
+
 test('a slow reader gets what has gathered as one chunk', async () => {
   const script = [start(), ...words('a b c d e f').flatMap((event) => [event, 'task' as const]), done()];
   const response = await createFetch(scriptedEngine(() => script))('http://x/v1/chat/completions', {
@@ -110,7 +125,12 @@ test('a refused request has a status, streamed or not', async () => {
     const { status, json } = await post(fetch, 'chat/completions', { ...HELLO, stream });
     expect(status).toBe(400);
     expect(json).toEqual({
-      error: { message: 'Too long.', type: 'invalid_request_error', param: null, code: 'context_length_exceeded' },
+      error: {
+        message: 'The input exceeds the context window. Too long.',
+        type: 'invalid_request_error',
+        param: null,
+        code: 'context_length_exceeded',
+      },
     });
   }
 });

@@ -1,5 +1,6 @@
 // LangChain.js over a scripted engine.
 
+import { ContextOverflowError } from '@langchain/core/errors';
 import { tool } from '@langchain/core/tools';
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { expect, test } from 'vitest';
@@ -16,6 +17,11 @@ test('langchain: invoke and stream', async () => {
   let text = '';
   for await (const chunk of await model.stream('hello')) text += chunk.content;
   expect(text).toBe('You said: hello');
+});
+
+test('langchain: a prompt that is too long is its ContextOverflowError, whole and streamed', async () => {
+  await expect(model.invoke('boom')).rejects.toBeInstanceOf(ContextOverflowError);
+  await expect(model.stream('boom')).rejects.toBeInstanceOf(ContextOverflowError);
 });
 
 test('langchain: bindTools', async () => {

@@ -270,6 +270,14 @@ test('openai: responses cut at the limit are incomplete', async () => {
   expect([status, incomplete_details]).toEqual(['incomplete', { reason: 'max_output_tokens' }]);
 });
 
+test('openai: a response has the time of its completion only if it is completed', async () => {
+  const timeOf = async (input: string) => (await client.responses.create({ model: 'm', input })).completed_at;
+  expect(await timeOf('hi')).toEqual(expect.any(Number));
+  expect(await timeOf('cut')).toBeUndefined();
+  for await (const event of await client.responses.create({ model: 'm', input: 'late boom', stream: true }))
+    if (event.type === 'response.failed') expect(event.response.completed_at).toBeUndefined();
+});
+
 test('openai: a tool loop over responses', async () => {
   const tools = [{ type: 'function' as const, name: 'weather', parameters: {}, strict: true }];
   const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'weather?' }];

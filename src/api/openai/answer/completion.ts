@@ -133,7 +133,7 @@ class Completion implements StreamWriter {
     const empty = emptyPiece(choice);
     const isShown = hasPart(piece);
     /** The last tokens of an answer may show nothing. */
-    const end = isShown ? empty : { ...empty, logprobs: piece.logprobs };
+    const end = { ...empty, logprobs: isShown ? [] : piece.logprobs };
     let text = '';
     if (progress && this.body.return_progress)
       text += this.chunk(empty, null, { prompt_progress: { ...progress, time_ms: performance.now() - this.startMs } });

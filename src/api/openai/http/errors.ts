@@ -40,8 +40,10 @@ export function describeError(error: unknown): { status: number; body: ErrorBody
   const known = STATUSES.find(([, codes]) => codes.test(name ?? ''));
   const status = error instanceof ApiError ? error.status : (known?.[0] ?? 500);
   const type = status < 500 ? 'invalid_request_error' : 'server_error';
+  // Clients look for these words, since some of them do not see the code.
+  const overflow = { message: `The input exceeds the context window. ${message}`, code: 'context_length_exceeded' };
   return {
     status,
-    body: { error: { message, type, param, code: name === 'context-overflow' ? 'context_length_exceeded' : name } },
+    body: { error: { message, type, param, code: name, ...(name === 'context-overflow' && overflow) } },
   };
 }

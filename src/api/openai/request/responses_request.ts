@@ -24,18 +24,36 @@ const item: Check = (value, param) => {
   ITEMS[(value as WireItem).type ?? 'message'](value, param);
 };
 
+/** A tool, without what OpenAI's own tools do with it. */
+const TOOL = {
+  ...FUNCTION,
+  ...refuse('defer_loading'),
+  allowed_callers: list(only('direct', 'the model calls it')),
+};
+
+const REASONING = {
+  effort,
+  context: only('auto', 'the chat template chooses'),
+  mode: only('standard', 'the model has one'),
+};
+
 const RESPONSE_REQUEST = object({
   ...SHARED,
   'input!': either(text, list(item, 1)),
   instructions: text,
-  tools: toolList(FUNCTION),
+  tools: toolList(TOOL),
   tool_choice: toolChoice({ 'name!': text }),
   include: list(text),
-  reasoning: object({ effort }),
+  reasoning: object(REASONING),
   text: object({ format: flatFormat, verbosity }),
   truncation: only('disabled', 'send a shorter input'),
   n: only(1, 'send several requests'),
-  ...refuse('background context_management moderation prompt store'),
+  ...refuse('background context_management moderation prompt return_progress store timings_per_token'),
+  // Fields of chat completions that have another name here.
+  ...refuse('response_format', 'send text.format'),
+  ...refuse('reasoning_effort', 'send reasoning.effort'),
+  ...refuse('verbosity', 'send text.verbosity'),
+  ...refuse('logprobs', 'send include'),
   ...refuse('conversation previous_response_id', 'send the whole input'),
 });
 

@@ -98,6 +98,14 @@ test('a response has the format of its text, also where none was asked for', asy
   });
 });
 
+test('what a response can do reaches the engine although it has the fields of what it cannot', async () => {
+  const tools = [{ ...TOOL, defer_loading: false, allowed_callers: ['direct'], strict: true }];
+  const nothing = { logprobs: false, store: false, return_progress: false, timings_per_token: false };
+  const reasoning = { effort: 'low', context: 'auto', mode: 'standard', summary: 'auto' };
+  const { status, options } = await ask('responses', { input: 'a', tools, reasoning, ...nothing });
+  expect([status, options.thinking, options.tools?.length]).toEqual([200, 'on', 1]);
+});
+
 test('a constraint goes beside tools', async () => {
   const tools = [{ type: 'function', function: { name: 'f' } }];
   for (const tool_choice of ['none', 'auto', 'required']) {
@@ -145,6 +153,7 @@ test('messages of every role reach the engine', async () => {
   ]);
 });
 
+const TOOL = { type: 'function', name: 'f', parameters: {} };
 const IMAGE = { type: 'image_url', image_url: { url: 'data:' } };
 
 for (const [fields, param, code = 'invalid_value'] of [
@@ -220,6 +229,7 @@ for (const [route, body, param] of [
   ['completions', { prompt: 'a', best_of: 3 }, 'best_of'],
   ['completions', { prompt: 'a', suffix: 'b' }, 'suffix'],
   ['completions', { prompt: 'a', echo: true, logprobs: 1 }, 'echo'],
+  ['completions', { prompt: 'a', logprobs: 1, top_logprobs: 2 }, 'top_logprobs'],
   ['embeddings', { input: [1, 2] }, 'input[0]'],
   ['embeddings', { input: 'a', encoding_format: 'hex' }, 'encoding_format'],
   ['embeddings', { input: 'a', dimensions: 0 }, 'dimensions'],
@@ -234,6 +244,16 @@ for (const [route, body, param] of [
   ['responses', { input: [{ type: 'image_generation_call' }] }, 'input[0].type'],
   ['responses', { input: [{ type: 'item_reference', id: 'x' }] }, 'input[0].type'],
   ['responses', { input: 'a', tools: [{ type: 'web_search' }] }, 'tools[0].type'],
+  ['responses', { input: 'a', tools: [{ ...TOOL, defer_loading: true }] }, 'tools[0].defer_loading'],
+  ['responses', { input: 'a', tools: [{ ...TOOL, allowed_callers: ['programmatic'] }] }, 'tools[0].allowed_callers[0]'],
+  ['responses', { input: 'a', reasoning: { context: 'all_turns' } }, 'reasoning.context'],
+  ['responses', { input: 'a', reasoning: { mode: 'pro' } }, 'reasoning.mode'],
+  ['responses', { input: 'a', return_progress: true }, 'return_progress'],
+  ['responses', { input: 'a', timings_per_token: true }, 'timings_per_token'],
+  ['responses', { input: 'a', response_format: { type: 'json_object' } }, 'response_format'],
+  ['responses', { input: 'a', reasoning_effort: 'low' }, 'reasoning_effort'],
+  ['responses', { input: 'a', verbosity: 'low' }, 'verbosity'],
+  ['responses', { input: 'a', logprobs: true }, 'logprobs'],
 ] as const) {
   test(`${route}: ${JSON.stringify(body)} is refused as ${param}`, async () => {
     const { status, json } = await ask(route, body);
