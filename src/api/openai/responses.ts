@@ -189,7 +189,7 @@ class ResponseWriter implements StreamWriter {
       ...(isCut ? { incomplete_details: { reason: 'max_output_tokens' } } : { completed_at: nowSeconds() }),
       usage: {
         input_tokens: usage.promptTokens,
-        input_tokens_details: { cached_tokens: usage.cachedTokens },
+        input_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: 0 },
         output_tokens: usage.completionTokens,
         output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
         total_tokens: usage.promptTokens + usage.completionTokens,

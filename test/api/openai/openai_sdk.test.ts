@@ -244,6 +244,17 @@ test('openai: responses.create', async () => {
   ]);
 });
 
+test('openai: the usage of a response has each number that the SDK declares', async () => {
+  const { usage } = await client.responses.create({ model: 'm', input: 'hi' });
+  expect(usage).toEqual({
+    input_tokens: 5,
+    input_tokens_details: { cached_tokens: 2, cache_write_tokens: 0 },
+    output_tokens: 3,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 8,
+  } satisfies typeof usage);
+});
+
 test('openai: responses.stream builds what create gives', async () => {
   for (const input of ['hi', 'think', 'cut']) {
     const stream = client.responses.stream({ model: 'm', input });
