@@ -9,7 +9,7 @@ import { absolute } from './page/host/connection';
 import type { EngineHost, WorkerRequest } from './page/host/host';
 import { isPhone } from './page/host/phone';
 import { Supervisor } from './page/host/supervisor';
-import { Request } from './page/request';
+import { Request, sendable } from './page/request';
 import type {
   ArithmeticChoice,
   ChatMessage,
@@ -192,8 +192,8 @@ export class Engine {
    * @throws VivaceError on the cpu backend or with an attention that was chosen by name; DOMException AbortError
    */
   async tune(options?: EngineTuneOptions | null): Promise<TuneOutcome> {
-    const { onResult, signal } = options ?? {};
-    const request = new Request<TuneMessage>(this.host, { kind: 'tune' }, signal);
+    const { onResult, signal, ...others } = options ?? {};
+    const request = new Request<TuneMessage>(this.host, { kind: 'tune', body: { options: others } }, signal);
     try {
       for (;;) {
         const message = await request.take();
@@ -217,7 +217,8 @@ export class Engine {
    * @throws VivaceError on the cpu backend or where memory is short; DOMException AbortError
    */
   async roofline(options?: { signal?: AbortSignal } | null): Promise<Roofline> {
-    return this.ask({ kind: 'roofline' }, options?.signal);
+    const { signal, ...others } = options ?? {};
+    return this.ask({ kind: 'roofline', body: { options: others } }, signal);
   }
 
   /** Frees the model and ends the worker, even one that hangs, and a recovery. */
@@ -242,10 +243,10 @@ export class Engine {
   }
 
   private async idsOf(given: Tokenizable, options?: EngineTokenizeOptions | null): Promise<Uint32Array> {
-    const { thinking, tools, toolChoice, templateArguments, continueLast } = options ?? {};
+    const { tools, toolChoice, templateArguments, continueLast, ...others } = options ?? {};
     const settings = { tools, toolChoice, templateArguments, continueLast };
     const input = typeof given === 'string' ? { prompt: given } : { messages: given, ...settings };
-    const result = await this.host.tokenize(input, thinking).catch((error) => {
+    const result = await this.host.tokenize(input, sendable(others)).catch((error) => {
       throw callError(error);
     });
     if ('type' in result) throw fromFailure(result);
@@ -263,9 +264,9 @@ async function openHost(
   before?: ArithmeticChoice,
 ): Promise<EngineHost> {
   const location = typeof model === 'string' ? absolute(model) : model;
-  if (given.hubUrl !== undefined) given.hubUrl = absolute(given.hubUrl);
+  if (typeof given.hubUrl === 'string') given.hubUrl = absolute(given.hubUrl);
   return Supervisor.load(
-    { location, options: given, workerUrl, before },
+    { location, options: sendable(given), workerUrl, before },
     (progress) => (signal?.aborted ? undefined : guarded(() => onProgress(progress))),
     signal,
   );

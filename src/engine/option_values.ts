@@ -2,6 +2,7 @@
 // defaults.
 
 import { InvalidRequestError } from '../errors';
+import { nearest } from '../shared/nearest';
 import type { Given, Option, Options, Resolved, Value } from './options';
 
 /** Illegal values are cut to this many characters in messages. */
@@ -33,6 +34,16 @@ export function readValue<O extends Option>(option: O, text: string): Value<O> |
   return isLegal(option, value) ? (value as Value<O>) : undefined;
 }
 
+/** @throws InvalidRequestError for a key that is none of the names. It says the nearest, and all. */
+export function refuseUnknown(given: object, names: readonly string[]): void {
+  for (const [key, value] of Object.entries(given)) {
+    if (value === undefined || names.includes(key)) continue;
+    const meant = nearest(key, names);
+    const but = meant === undefined ? '' : `, but ${meant} is`;
+    throw new InvalidRequestError(`${key.slice(0, MAX_QUOTED)} is no option${but}. Choose among ${names.join(', ')}.`);
+  }
+}
+
 /**
  * Fills in defaults and checks the given values.
  * @param beside further names that the caller may choose, for the error
@@ -43,11 +54,7 @@ export function resolveOptions<T extends Options>(
   given: Given<T>,
   beside: readonly string[] = [],
 ): Resolved<T> {
-  for (const [key, value] of Object.entries(given)) {
-    if (value === undefined || Object.hasOwn(table, key)) continue;
-    const names = [...Object.keys(table), ...beside].join(', ');
-    throw new InvalidRequestError(`${key.slice(0, MAX_QUOTED)} is no option. Choose among ${names}.`);
-  }
+  refuseUnknown(given, [...Object.keys(table), ...beside]);
   const entries = Object.entries(table).map(([key, option]) => {
     const value: unknown = given[key as keyof T];
     if (value === undefined) return [key, option.default];

@@ -450,6 +450,10 @@ export const BESIDE = {
   load: ['workerUrl', 'onProgress', 'signal'],
   complete: ['signal'],
   chat: ['tools', 'toolChoice', 'templateArguments', 'continueLast', 'signal'],
+  tokenize: ['tools', 'toolChoice', 'templateArguments', 'continueLast'],
+  embed: ['dimensions', 'signal'],
+  tune: ['onResult', 'signal'],
+  roofline: ['signal'],
 } as const;
 
 type Basic<O> = O extends { kind: 'number' | 'integer' }

@@ -404,6 +404,9 @@ export interface EmbedRequest {
   options: EmbedOptions;
 }
 
+/** The options of a count of tokens, apart from those of the conversation. */
+export type TokenizeOptions = Pick<GenerateOptions, 'thinking'>;
+
 /** One post through the port of a request: messages that belong together. A failure is the last message of all. */
 export type PortMessages<Message> = readonly (Message | WorkerFailure)[];
 
@@ -444,13 +447,13 @@ export interface WorkerApi {
    */
   generate(request: GenerateRequest, port: MessagePort): void;
   /** Answers at once, also while requests run. */
-  tokenize(input: GenerateInput, thinking: GenerateOptions['thinking']): TokenizeResult;
+  tokenize(input: GenerateInput, options: TokenizeOptions): TokenizeResult;
   /** Posts `PortMessages<Embeddings>`, one message or a failure. Any message back asks the worker to stop. */
   embed(request: EmbedRequest, port: MessagePort): void;
   /** Posts `PortMessages<TuneMessage>`, `tuned` or a failure last. Any message back asks the worker to stop. */
-  tune(port: MessagePort): void;
+  tune(request: { options: object }, port: MessagePort): void;
   /** Posts `PortMessages<Roofline>`, one message or a failure. Any message back asks the worker to stop. */
-  roofline(port: MessagePort): void;
+  roofline(request: { options: object }, port: MessagePort): void;
   /** Hashes the bytes sent through the port (storage/source/hash_port). For a worker of its own that loads no model. */
   hash(port: MessagePort): void;
   /** Works on kept pieces, until the port says that no more come (storage/cache/piece_threads). For such a worker. */

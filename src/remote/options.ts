@@ -1,5 +1,6 @@
 // What a caller says about a server, and its checks. No message repeats what was given: it may hold a key.
 
+import { refuseUnknown } from '../engine/option_values';
 import type { ThinkingAbility } from '../engine/protocol';
 import { InvalidRequestError } from '../errors';
 import type { Clock } from './clock';
@@ -32,6 +33,16 @@ export interface RemoteOptions {
   /** For tests. */
   clock?: Clock;
   signal?: AbortSignal;
+}
+
+const NAMES = {
+  ...{ model: 1, apiKey: 1, headers: 1, kind: 1, contextLength: 1, tools: 1, thinking: 1, acceptMs: 1, silenceMs: 1 },
+  ...{ retries: 1, fetch: 1, clock: 1, signal: 1 },
+} satisfies Record<keyof RemoteOptions, 1>;
+
+/** @throws InvalidRequestError */
+export function checkNames(options: RemoteOptions): void {
+  refuseUnknown(options, Object.keys(NAMES));
 }
 
 export interface Timing {

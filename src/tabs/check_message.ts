@@ -141,9 +141,9 @@ const request = kindBy('kind', {
     }),
   }),
   embed: fields({ body: fields({ texts: listOf(text), options: object }) }),
-  tokenize: fields({ body: fields({ input: object }) }),
-  tune: () => true,
-  roofline: () => true,
+  tokenize: fields({ body: fields({ input: object, options: object }) }),
+  tune: fields({ body: fields({ options: object }) }),
+  roofline: fields({ body: fields({ options: object }) }),
 });
 
 const MESSAGE = kindBy('type', {

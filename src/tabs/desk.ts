@@ -66,7 +66,7 @@ export class Desk {
     const hear = (messages: readonly object[]) => this.tell(id, asked, messages);
     const fail = (error: unknown) => this.tell(id, asked, [], error);
     if (request.kind === 'tokenize') {
-      this.host.tokenize(request.body.input, request.body.thinking).then((result) => hear([result]), fail);
+      this.host.tokenize(request.body.input, request.body.options).then((result) => hear([result]), fail);
     } else asked.sent = this.connection.send(request, { hear, fail });
   }
 

@@ -3,7 +3,7 @@
 
 import type { EngineLoadProgress, Health, VivaceError } from '../engine/engine';
 import type { EngineHost, HostConnection, Waiting } from '../engine/page/host/host';
-import type { GenerateInput, GenerateOptions, TokenizeResult } from '../engine/protocol';
+import type { GenerateInput, TokenizeOptions, TokenizeResult } from '../engine/protocol';
 import { Askers } from './askers';
 import { readMessage } from './check_message';
 import { Lead, type OpenHost } from './lead';
@@ -96,15 +96,15 @@ export class TabHost extends TabState implements EngineHost {
     return () => this.askers.waitNoMore(waiting);
   }
 
-  async tokenize(input: GenerateInput, thinking: GenerateOptions['thinking']): Promise<TokenizeResult> {
+  async tokenize(input: GenerateInput, options: TokenizeOptions): Promise<TokenizeResult> {
     for (;;) {
       const given = await new Promise<HostConnection>((begin, fail) => void this.whenReady({ begin, fail }));
       const connection = given as TabConnection;
       const { lead } = this;
       try {
-        if (!lead?.host) return await this.seat.tokenize({ input, thinking }, connection);
+        if (!lead?.host) return await this.seat.tokenize({ input, options }, connection);
         this.askers.forget(connection);
-        return await lead.host.tokenize(input, thinking);
+        return await lead.host.tokenize(input, options);
       } catch (error) {
         if (this.over) throw this.over;
         if (error !== connection.lost && (lead === null || lead === this.lead)) throw error;

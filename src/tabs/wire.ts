@@ -3,15 +3,13 @@
 
 import type { VivaceError } from '../engine/engine';
 import type { EngineHost, WorkerRequest } from '../engine/page/host/host';
-import type { EngineInfo, GenerateInput, GenerateOptions, LoadProgress, WorkerFailure } from '../engine/protocol';
+import type { EngineInfo, GenerateInput, LoadProgress, TokenizeOptions, WorkerFailure } from '../engine/protocol';
 
 /** Raised with each change of these types, or of what they contain, that an earlier build could misread. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** `tokenize` is answered with one message: ids. */
-export type TabRequest =
-  | WorkerRequest
-  | { kind: 'tokenize'; body: { input: GenerateInput; thinking: GenerateOptions['thinking'] } };
+export type TabRequest = WorkerRequest | { kind: 'tokenize'; body: { input: GenerateInput; options: TokenizeOptions } };
 
 /** `gone`: the tab leads no more. */
 export type LeadState =

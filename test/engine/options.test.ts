@@ -1,9 +1,16 @@
 // The table of options: legal defaults, names that differ, values read from text, and what is refused.
 
 import { expect, test } from 'vitest';
-import type { EngineChatOptions, EngineGenerateOptions, EngineLoadOptions } from '../../src/engine/engine';
+import type {
+  EngineChatOptions,
+  EngineGenerateOptions,
+  EngineLoadOptions,
+  EngineTokenizeOptions,
+  EngineTuneOptions,
+} from '../../src/engine/engine';
 import { isLegal, readValue, resolveOptions } from '../../src/engine/option_values';
 import { BESIDE, GENERATE_OPTIONS, LOAD_OPTIONS, type Option } from '../../src/engine/options';
+import type { EmbedOptions } from '../../src/engine/protocol';
 
 test.each(Object.entries({ ...LOAD_OPTIONS, ...GENERATE_OPTIONS }))('%s has a legal default', (_, option: Option) => {
   if (option.default !== undefined) expect(isLegal(option, option.default)).toBe(true);
@@ -51,11 +58,34 @@ test('an unknown option is answered with all that the call takes', () => {
     continueLast: true,
     signal: true,
   };
+  const { signal, ...tokenize }: Beside<EngineTokenizeOptions & { signal: unknown }, typeof GENERATE_OPTIONS> = chat;
+  const embed: Beside<EmbedOptions & { signal: unknown }, object> = { dimensions: true, signal };
+  const tune: Beside<EngineTuneOptions, object> = { onResult: true, signal };
+  const roofline = { signal };
   const named = Object.fromEntries(
-    Object.entries({ load, complete, chat }).map(([call, all]) => [call, Object.keys(all)]),
+    Object.entries({ load, complete, chat, tokenize, embed, tune, roofline }).map(([call, all]) => [
+      call,
+      Object.keys(all),
+    ]),
   );
   expect(BESIDE).toEqual(named);
   expect(() => resolveOptions(LOAD_OPTIONS, { onprogress: 1 } as object, BESIDE.load)).toThrow(
-    /^onprogress is no option\. Choose among contextLength, .*, hubUrl, workerUrl, onProgress, signal\.$/,
+    /^onprogress is no option, but onProgress is\. Choose among contextLength, .*, hubUrl, workerUrl, onProgress, signal\.$/,
   );
+});
+
+test.each([
+  ['max_tokens', 'maxTokens'],
+  ['top_p', 'topP'],
+  ['TopK', 'topK'],
+  ['tempature', 'temperature'],
+  ['stops', 'stop'],
+  ['logit-bias', 'logitBias'],
+])('beside the unknown option %s stands %s, which was meant', (given, meant) => {
+  const message = new RegExp(`^${given} is no option, but ${meant} is\\. Choose`);
+  expect(() => resolveOptions(GENERATE_OPTIONS, { [given]: 1 })).toThrow(message);
+});
+
+test('an unknown option that is near none names none', () => {
+  expect(() => resolveOptions(GENERATE_OPTIONS, { m: 1 } as object)).toThrow(/^m is no option\. Choose/);
 });

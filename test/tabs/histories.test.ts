@@ -62,7 +62,7 @@ test('texts that the model refuses to count hold no place at the desk of the lea
     throw new InvalidRequestError('no such text');
   };
   const refused: unknown[] = [];
-  for (let i = 0; i < 300; i++) follower.host!.tokenize({ prompt: 'x' }, undefined).catch((e) => refused.push(e));
+  for (let i = 0; i < 300; i++) follower.host!.tokenize({ prompt: 'x' }, {}).catch((e) => refused.push(e));
   await world.pass(30_000);
   expect(refused).toHaveLength(300);
   expect(model.running.size).toBe(0);

@@ -1,5 +1,7 @@
 // Attributes that are nearly those of a tag or of an element. Others belong to the page and its tools. Pure.
 
+import { changedLetters } from '../../shared/nearest';
+
 /** Complains of each name that is nearly a known one. @param prefix of the names in complaints */
 export function findMisspelled(
   names: readonly string[],
@@ -20,9 +22,4 @@ export function findMisspelled(
 const sorted = (name: string): string => [...name].sort().join('');
 
 /** True if all but two neighboring letters are the same: one is missing, too many, wrong or exchanged with the next. */
-function isNear(a: string, b: string): boolean {
-  let [start, end] = [0, 0];
-  while (a[start] && a[start] === b[start]) start++;
-  while (end < b.length - start && a.at(~end) === b.at(~end)) end++;
-  return Math.max(a.length, b.length) - start - end < 3;
-}
+const isNear = (a: string, b: string): boolean => changedLetters(a, b) < 3;

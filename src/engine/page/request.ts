@@ -6,6 +6,13 @@ import type { EngineHost, HostConnection, Sent, WorkerRequest } from './host/hos
 /** The last thing in the inbox: an error, or the end without one. */
 type Last = { error: unknown } | 'end';
 
+/** Options for a worker, which refuses the text of a function or of a symbol with the names of all options. */
+export function sendable<Options extends object>(options: Options): Options {
+  const isCode = (value: unknown) => typeof value === 'function' || typeof value === 'symbol';
+  const entries = Object.entries(options).map(([key, value]) => [key, isCode(value) ? String(value) : value]);
+  return Object.fromEntries(entries);
+}
+
 export class Request<Message extends object> {
   /** Resolves when the request has a worker, or with false if it ends before. */
   readonly connected: Promise<boolean>;
@@ -27,7 +34,7 @@ export class Request<Message extends object> {
    */
   constructor(
     engine: Pick<EngineHost, 'whenReady'>,
-    asked: WorkerRequest,
+    { kind, body }: WorkerRequest,
     private readonly signal?: AbortSignal,
     private readonly graceMs = 0,
   ) {
@@ -44,6 +51,7 @@ export class Request<Message extends object> {
       this.connection = connection;
       this.connect(true);
       this.ignoreDeath = connection.onEnd(fail);
+      const asked = { kind, body: { ...body, options: sendable(body.options) } } as WorkerRequest;
       if (!this.last) this.sent = connection.send(asked, { hear: this.onMessages, fail });
     };
     this.endWait = engine.whenReady({ begin, fail });

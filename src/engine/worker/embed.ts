@@ -3,6 +3,8 @@
 import { normalize } from '../../cpu/embedding';
 import { ContextOverflowError, InvalidRequestError, NotFiniteError } from '../../errors';
 import { nextTask } from '../../shared/next_task';
+import { refuseUnknown } from '../option_values';
+import { BESIDE } from '../options';
 import type { Embeddings, EmbedOptions } from '../protocol';
 import { encodeInput } from './request/prompt';
 import type { Session } from './request/session';
@@ -21,10 +23,12 @@ const IN_FLIGHT = 2;
 export async function embed(
   session: Session,
   texts: readonly string[],
-  { dimensions }: EmbedOptions,
+  options: EmbedOptions,
   stopped: () => boolean,
   turn?: Turn,
 ): Promise<Embeddings> {
+  refuseUnknown(options, BESIDE.embed);
+  const { dimensions } = options;
   const { backend, pause = new Pause() } = session;
   const halted = () => pause.over(stopped);
   const { size, normalized } = backend.vectors;

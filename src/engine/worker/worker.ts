@@ -10,6 +10,8 @@ import { type Hasher, portHasher, serveHasher } from '../../storage/source/hash_
 import type { OnTuneResult } from '../backend/backend';
 import { toFailure } from '../failure';
 import { type LoadedModel, type LoadThreads, loadModel } from '../load/load';
+import { refuseUnknown, resolveOptions } from '../option_values';
+import { BESIDE, GENERATE_OPTIONS } from '../options';
 import type {
   Embeddings,
   EngineEvent,
@@ -27,7 +29,6 @@ import { generate } from './generate';
 import { Branches } from './prefix_cache/branches';
 import { forgetPrompts, idleWriter, latePrompts } from './prefix_cache/late_prompts';
 import type { InTurn } from './prefix_cache/stored_prompts';
-import { resolveGenerate } from './request/generate_options';
 import { encodeInput } from './request/prompt';
 import { distrustCache, withMemory } from './request/reuse';
 import type { Session } from './request/session';
@@ -240,10 +241,10 @@ const api: WorkerApi = {
     enqueue<EngineEvent>(port, answer, { onWait: (reason) => ({ type: 'queued', reason }) });
   },
 
-  tokenize(input, thinking) {
+  tokenize(input, options) {
     try {
-      const checked = resolveGenerate({ thinking });
-      return { ids: encodeInput(input, checked.thinking, loaded().session).ids };
+      const { thinking } = resolveOptions({ thinking: GENERATE_OPTIONS.thinking }, options, BESIDE.tokenize);
+      return { ids: encodeInput(input, thinking, loaded().session).ids };
     } catch (error) {
       return toFailure(error);
     }
@@ -256,8 +257,9 @@ const api: WorkerApi = {
     });
   },
 
-  tune(port) {
+  tune({ options }, port) {
     const tuning = async ({ model: { session, info }, post, stopped }: Mine<TuneMessage>) => {
+      refuseUnknown(options, BESIDE.tune);
       await session.branches?.leave(session); // measuring overwrites the cache
       session.cachedIds = [];
       const onResult: OnTuneResult = (result, done, total) => post([{ type: 'result', result, done, total }]);
@@ -269,8 +271,9 @@ const api: WorkerApi = {
     enqueue(port, tuning, { isAlone: true });
   },
 
-  roofline(port) {
+  roofline({ options }, port) {
     const measuring = async ({ model: { session }, post, stopped }: Mine<Roofline>) => {
+      refuseUnknown(options, BESIDE.roofline);
       post([await withMemory(session, () => session.backend.roofline(stopped))]);
     };
     enqueue(port, measuring, { isAlone: true });

@@ -1,6 +1,6 @@
 // Where a request of HybridEngine runs: the rules, and what each needs to know.
 
-import type { EngineChatOptions, EngineGenerateOptions } from '../../engine/engine';
+import type { EngineChatOptions, EngineGenerateOptions, EngineTokenizeOptions } from '../../engine/engine';
 import type { Health } from '../../engine/health';
 import type { ChatMessage, EngineInfo, Place, RunMetrics } from '../../engine/protocol';
 import { InvalidRequestError, type VivaceError } from '../../errors';
@@ -20,7 +20,7 @@ export interface LocalEngine extends AnswerEngine {
   readonly lost?: VivaceError | null;
   readonly health?: Health;
   onHealth?(listener: (health: Health) => void): () => void;
-  countTokens(input: string | readonly ChatMessage[], options?: EngineChatOptions): Promise<number>;
+  countTokens(input: string | readonly ChatMessage[], options?: EngineTokenizeOptions): Promise<number>;
 }
 
 /** A request, as a rule sees it. */
@@ -75,7 +75,9 @@ export async function placeOf(
 }
 
 async function promptTokens({ messages, prompt, options }: PlacedRequest, local: LocalEngine): Promise<number> {
-  if (messages) return local.countTokens(messages, options);
+  const { tools, toolChoice, templateArguments, continueLast, thinking } = options;
+  const settings = { tools, toolChoice, templateArguments, continueLast, thinking };
+  if (messages) return local.countTokens(messages, settings);
   return typeof prompt === 'string' ? local.countTokens(prompt) : (prompt?.length ?? 0);
 }
 

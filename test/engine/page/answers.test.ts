@@ -4,12 +4,17 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Engine, type EngineEvent, type GenerateOptions } from '../../../src/engine/engine';
 import type { LoadedModel } from '../../../src/engine/load/load';
+import { resolveLoad } from '../../../src/engine/load/load_options';
+import type { LoadOptions } from '../../../src/engine/protocol';
 import { engineWorker, type FakeWorker, stubWorkers } from '../doubles/fake_worker';
 import { numberSession } from '../doubles/loop_session';
 import { done, INFO, read, SteppedBackend, until } from '../doubles/stepped_backend';
 
 vi.mock('../../../src/engine/load/load', () => ({
-  loadModel: async (): Promise<LoadedModel> => ({ session: numberSession(backend), info: INFO }),
+  loadModel: async (location: string, options: LoadOptions): Promise<LoadedModel> => {
+    resolveLoad(options, location);
+    return { session: numberSession(backend), info: INFO };
+  },
 }));
 
 let workers: FakeWorker[];
@@ -192,14 +197,36 @@ describe('ids and their number', () => {
 });
 
 describe('a caller without types gets a typed error', () => {
-  test.each<[string, unknown, object]>([
-    ['a model that is a function', () => {}, {}],
-    ['an option of a load that is a function', 'https://example.org/model.gguf', { onprogress: () => {} }],
-  ])('for %s', async (_, model, options) => {
-    await expect(Engine.load(model as string, options)).rejects.toMatchObject({
-      code: 'invalid-request',
-      message: expect.stringMatching(/cannot be sent to the worker.*Pass plain data/),
-    });
+  test.each<[string, unknown, object]>([['a model that is a function', () => {}, {}]])(
+    'for %s',
+    async (_, model, options) => {
+      await expect(Engine.load(model as string, options)).rejects.toMatchObject({
+        code: 'invalid-request',
+        message: expect.stringMatching(/cannot be sent to the worker.*Pass plain data/),
+      });
+    },
+  );
+
+  const MODEL = 'https://example.org/model.gguf';
+  test.each<[string, () => Promise<unknown>, RegExp]>([
+    ['load', () => Engine.load(MODEL, { onprogress() {} } as never), /^onprogress is no option, but onProgress is\./],
+    ['load', () => Engine.load(MODEL, { hubUrl: () => 'x' } as never), /^hubUrl must be an http or https address/],
+    ['load', () => Engine.load(MODEL, { hubUrl: 5 } as never), /^hubUrl must be an http or https address, got 5/],
+    [
+      'tokenize',
+      () => engine.tokenize('1', { temperature: 1 } as never),
+      /^temperature is no option\. .*among thinking/,
+    ],
+    [
+      'countTokens',
+      () => engine.countTokens('1', { toolchoice: 1 } as never),
+      /^toolchoice is no option, but toolChoice/,
+    ],
+    ['embed', () => engine.embed(['1'], { dimension: 1 } as never), /^dimension is no option, but dimensions is\./],
+    ['tune', () => engine.tune({ onresult() {} } as never), /^onresult is no option, but onResult is\./],
+    ['roofline', () => engine.roofline({ sginal: 1 } as never), /^sginal is no option, but signal is\./],
+  ])('for an option of %s', async (_, call, message) => {
+    await expect(call()).rejects.toMatchObject({ code: 'invalid-request', message: expect.stringMatching(message) });
   });
 
   const cyclic: Record<string, unknown> = {};
@@ -211,11 +238,21 @@ describe('a caller without types gets a typed error', () => {
     ['a text as a conversation', () => engine.chat('hello' as never), /list of at least one message, got string/],
     ['an empty conversation', () => engine.chat([]), /list of at least one message, got none/],
     ['a function in a message', () => engine.chat([{ role: 'user', content: (() => {}) as never }]), /cannot be sent/],
-    ['a symbol as an option', () => engine.complete('1', { seed: Symbol('x') as never }), /cannot be sent/],
+    [
+      'a symbol as an option',
+      () => engine.complete('1', { seed: Symbol('x') as never }),
+      /seed must be .*, got Symbol/,
+    ],
+    ['a function as an option', () => engine.complete('1', { stop: (() => {}) as never }), /stop must be a list/],
+    [
+      'a listener that no answer has',
+      () => engine.complete('1', { onToken() {} } as never),
+      /^onToken is no option\. Choose/,
+    ],
     [
       'an unknown option',
       () => engine.complete('1', { maxtokens: 3 } as never),
-      /maxtokens is no option\. Choose among.*maxTokens.*, signal\.$/,
+      /maxtokens is no option, but maxTokens is\. Choose among.*maxTokens.*, signal\.$/,
     ],
     [
       'tools of a text',

@@ -29,7 +29,7 @@ function setUp(signal?: AbortSignal, graceMs = 0) {
       return () => {};
     },
   };
-  const request = new Request<{ n: number }>(engine, { kind: 'tune' }, signal, graceMs);
+  const request = new Request<{ n: number }>(engine, { kind: 'tune', body: { options: {} } }, signal, graceMs);
   return {
     request,
     post: (...messages: object[]) => receiver?.hear(messages),

@@ -34,3 +34,10 @@ test.each(['acceptMs', 'silenceMs', 'retries'])('%s must be a whole number', asy
   for (const value of [-1, 1.5, Number.NaN, 1e12])
     await expect(load(CARDS.vllm, { [name]: value })).rejects.toMatchObject({ code: 'invalid-request' });
 });
+
+test.each(['apikey', 'api_key'])('the option %s is none, and apiKey was meant', async (name) => {
+  await expect(RemoteEngine.load('http://localhost:1', { [name]: 'secret' })).rejects.toMatchObject({
+    code: 'invalid-request',
+    message: expect.stringMatching(`^${name} is no option, but apiKey is. Choose among model, apiKey, .*, signal.$`),
+  });
+});

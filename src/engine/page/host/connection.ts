@@ -195,11 +195,9 @@ export class Connection implements HostConnection {
     return { stop, close };
   }
 
-  private async begin(request: WorkerRequest, port: MessagePort): Promise<void> {
-    const { worker } = this;
-    if (request.kind === 'generate') return worker.generate(request.body, port);
-    if (request.kind === 'embed') return worker.embed(request.body, port);
-    return worker[request.kind](port);
+  private async begin({ kind, body }: WorkerRequest, port: MessagePort): Promise<void> {
+    const ask = this.worker[kind] as (body: object, port: MessagePort) => Promise<void>;
+    return ask(body, port);
   }
 
   private async fail(failure: WorkerFailure, receiver: Receiver): Promise<void> {

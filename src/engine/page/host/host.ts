@@ -8,8 +8,8 @@ import type {
   EmbedRequest,
   EngineInfo,
   GenerateInput,
-  GenerateOptions,
   GenerateRequest,
+  TokenizeOptions,
   TokenizeResult,
 } from '../../protocol';
 
@@ -17,7 +17,8 @@ import type {
 export type WorkerRequest =
   | { kind: 'generate'; body: GenerateRequest }
   | { kind: 'embed'; body: EmbedRequest }
-  | { kind: 'tune' | 'roofline' };
+  /** `options`: those that the page does not know. */
+  | { kind: 'tune' | 'roofline'; body: { options: object } };
 
 /** Receives what comes for one request. */
 export interface Receiver {
@@ -69,6 +70,6 @@ export interface EngineHost {
    */
   whenReady(waiting: Waiting): () => void;
   /** @throws `lost`, or the error of an unloaded engine */
-  tokenize(input: GenerateInput, thinking: GenerateOptions['thinking']): Promise<TokenizeResult>;
+  tokenize(input: GenerateInput, options: TokenizeOptions): Promise<TokenizeResult>;
   unload(): Promise<void>;
 }

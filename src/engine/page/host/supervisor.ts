@@ -7,9 +7,9 @@ import type { Health } from '../../health';
 import type {
   EngineInfo,
   GenerateInput,
-  GenerateOptions,
   LoadOptions,
   LoadProgress,
+  TokenizeOptions,
   TokenizeResult,
   Warning,
 } from '../../protocol';
@@ -127,13 +127,13 @@ export class Supervisor implements EngineHost {
   }
 
   /** Asks the worker, and after a recovery again. */
-  async tokenize(input: GenerateInput, thinking: GenerateOptions['thinking']): Promise<TokenizeResult> {
+  async tokenize(input: GenerateInput, options: TokenizeOptions): Promise<TokenizeResult> {
     for (;;) {
       await new Promise<unknown>((begin, fail) => void this.whenReady({ begin, fail }));
       const { connection } = this;
       if (!connection) continue;
       try {
-        return await connection.alive(connection.worker.tokenize(input, thinking) as Promise<TokenizeResult>);
+        return await connection.alive(connection.worker.tokenize(input, options) as Promise<TokenizeResult>);
       } catch (error) {
         if (error !== connection.lost) throw error;
       }
