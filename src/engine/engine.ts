@@ -9,7 +9,7 @@ import { absolute } from './page/host/connection';
 import type { EngineHost, WorkerRequest } from './page/host/host';
 import { isPhone } from './page/host/phone';
 import { Supervisor } from './page/host/supervisor';
-import { Request, sendable } from './page/request';
+import { checkSignal, Request, sendable } from './page/request';
 import type {
   ArithmeticChoice,
   ChatMessage,
@@ -263,6 +263,7 @@ async function openHost(
   { onProgress = () => {}, signal, workerUrl, ...given }: EngineLoadOptions,
   before?: ArithmeticChoice,
 ): Promise<EngineHost> {
+  checkSignal(signal);
   const location = typeof model === 'string' ? absolute(model) : model;
   if (typeof given.hubUrl === 'string') given.hubUrl = absolute(given.hubUrl);
   return Supervisor.load(

@@ -44,6 +44,15 @@ export function refuseUnknown(given: object, names: readonly string[]): void {
   }
 }
 
+/** The beginning of a value. */
+function shown(value: unknown): string {
+  try {
+    return (typeof value === 'object' ? JSON.stringify(value) : String(value)).slice(0, MAX_QUOTED);
+  } catch {
+    return 'what JSON cannot hold';
+  }
+}
+
 /**
  * Fills in defaults and checks the given values.
  * @param beside further names that the caller may choose, for the error
@@ -59,8 +68,7 @@ export function resolveOptions<T extends Options>(
     const value: unknown = given[key as keyof T];
     if (value === undefined) return [key, option.default];
     if (isLegal(option, value)) return [key, value];
-    const got = String(value).slice(0, MAX_QUOTED);
-    throw new InvalidRequestError(`${key} must be ${legalValues(option)}, got ${got}.`);
+    throw new InvalidRequestError(`${key} must be ${legalValues(option)}, got ${shown(value)}.`);
   });
   return Object.fromEntries(entries);
 }

@@ -44,6 +44,10 @@ test('what is illegal is refused with its name, the legal values and itself, cut
   expect(resolve({ gpuTimes: 1 })).toThrow('gpuTimes must be true or false, got 1.');
   expect(resolve({ sha256: 'x'.repeat(200) })).toThrow(`sha256 must be 64 hex digits, got ${'x'.repeat(80)}.`);
   expect(resolve({ hubUrl: null })).toThrow('hubUrl must be an http or https address, got null.');
+  expect(resolve({ logitBias: { 5: 101 } })).toThrow('from -100 to 100, got {"5":101}.');
+  expect(resolve({ stop: [''] })).toThrow('at least one character, got [""].');
+  expect(resolve({ logitBias: { 5: 1n } })).toThrow('from -100 to 100, got what JSON cannot hold.');
+  expect(resolve({ seed: { toString: 5 } })).toThrow('to 4294967295, got {"toString":5}.');
 });
 
 type Beside<T, K> = Record<Exclude<keyof T, keyof K>, true>;

@@ -10,7 +10,7 @@ import type { constrained as Constrain, ConstrainedRequest } from './constraint/
 import { HeardAnswer } from './heard_answer';
 import type { EngineHost } from './host/host';
 import { MOVED } from './host/supervisor';
-import { Request } from './request';
+import { checkSignal, Request } from './request';
 
 /** The time that a stopped worker has to end its answer itself. Such an answer has all its figures. */
 const STOP_MS = 250;
@@ -120,6 +120,7 @@ async function constraintOf(
   left: AbortSignal,
   signal?: AbortSignal,
 ): Promise<ConstrainedRequest> {
+  checkSignal(signal);
   if (signal?.aborted) return NO_CONSTRAINT;
   try {
     return await abortable(abortable(constrainedBy(host, input, asked), left), signal);

@@ -1,16 +1,22 @@
 // One request to the worker: the messages that come back through its port, in order, until the request ends.
 // The worker's death, its failures and the caller's stop all end the same inbox, so that a message costs no listener.
 
+import { InvalidRequestError } from '../../errors';
 import type { EngineHost, HostConnection, Sent, WorkerRequest } from './host/host';
 
 /** The last thing in the inbox: an error, or the end without one. */
 type Last = { error: unknown } | 'end';
 
+/** A caller may pass an AbortController itself. @throws InvalidRequestError */
+export function checkSignal(signal?: AbortSignal): void {
+  if (signal && !signal.addEventListener) throw new InvalidRequestError('signal must be an AbortSignal.');
+}
+
 /** Options for a worker, which refuses the text of a function or of a symbol with the names of all options. */
 export function sendable<Options extends object>(options: Options): Options {
-  const isCode = (value: unknown) => typeof value === 'function' || typeof value === 'symbol';
-  const entries = Object.entries(options).map(([key, value]) => [key, isCode(value) ? String(value) : value]);
-  return Object.fromEntries(entries);
+  const sent = { ...options } as Record<string, unknown>;
+  for (const key in sent) if (/^(fu|sy)/.test(typeof sent[key])) sent[key] = String(sent[key]);
+  return sent as Options;
 }
 
 export class Request<Message extends object> {
@@ -38,6 +44,7 @@ export class Request<Message extends object> {
     private readonly signal?: AbortSignal,
     private readonly graceMs = 0,
   ) {
+    checkSignal(signal);
     this.connected = new Promise((resolve) => {
       this.connect = resolve;
     });

@@ -229,6 +229,25 @@ describe('a caller without types gets a typed error', () => {
     await expect(call()).rejects.toMatchObject({ code: 'invalid-request', message: expect.stringMatching(message) });
   });
 
+  test.each<[string, (wrong: object) => Promise<unknown>]>([
+    ['an answer', (wrong) => engine.complete('1', wrong).next()],
+    ['an answer in a form', (wrong) => engine.complete('1', { constraint: { kind: 'json_object' }, ...wrong }).next()],
+    ['vectors', (wrong) => engine.embed(['1'], wrong)],
+    ['a tuning', (wrong) => engine.tune(wrong)],
+    ['a load', (wrong) => Engine.load(MODEL, wrong)],
+  ])('for the controller of a signal as the signal of %s', async (_, call) => {
+    const wrong = { signal: new AbortController() };
+    const message = 'signal must be an AbortSignal.';
+    await expect(call(wrong)).rejects.toMatchObject({ code: 'invalid-request', message });
+  });
+
+  test('but not for a workerUrl that is a URL, which is read', async () => {
+    const workerUrl = new URL('https://example.org/vivace_worker.js') as never;
+    const loaded = await Engine.load(MODEL, { workerUrl });
+    expect(await loaded.countTokens('1 2')).toBe(2);
+    await loaded.unload();
+  });
+
   const cyclic: Record<string, unknown> = {};
   cyclic.self = cyclic;
   const USER = [{ role: 'user', content: 'x' }];

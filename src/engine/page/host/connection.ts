@@ -40,8 +40,9 @@ export async function storageSettled(): Promise<void> {
  * The whole address of a location: a worker from a blob has no base. A string that is no address comes back unchanged,
  * and so does a blank one, which `URL` reads as the page's own address.
  */
-export function absolute(location: string): string {
+export function absolute(given: string): string {
   const base = globalThis.document?.baseURI;
+  const location = String(given); // a caller without types may pass a URL
   return location.trim() !== '' && URL.canParse(location, base) ? new URL(location, base).href : location;
 }
 
