@@ -240,7 +240,10 @@ function find(text: string, [part, from]: readonly Value[]): number {
 
 /** @throws ChatTemplateError for more than `most` */
 export function checkMost(n: number, most = MAX_MADE, what = 'characters in a text'): void {
-  if (n > most) throw new ChatTemplateError(`The chat template has ${n} ${what}; at most ${most} are allowed.`);
+  if (n <= most) return;
+  throw new ChatTemplateError(
+    `The chat template has ${n} ${what}; at most ${most} are allowed. Use another template or fewer messages.`,
+  );
 }
 
 /** Refuses a text in too many pieces, or with too much between them. */
