@@ -15,6 +15,8 @@ import { MAX_MODEL_NAME, MAX_WRITERS } from './writers';
 const MAX_TEXT = 10_000_000;
 const MAX_TURNS = 10_000;
 const MAX_TITLE = 1000;
+/** A remark is a sentence. Many long ones take the page seconds. */
+const MAX_REMARK = 4000;
 /** The last moment of a Date, in milliseconds. */
 const MAX_TIME = 8.64e15;
 const FINISH_REASONS: Record<NonNullable<Turn['finishReason']>, true> = {
@@ -165,7 +167,9 @@ function parseTurn(reader: Reader, value: unknown): Turn {
     ...(fields.run !== undefined && { run: reader.id(fields.run, 'its run') }),
     usage: reader.orNull(fields.usage, (usage) => parseUsage(reader, usage)),
     advice: reader.orNull(fields.advice, (advice) => parseAdvice(reader, advice)),
-    remarks: reader.list(fields.remarks, 'its list of remarks', 100).map((remark) => reader.text(remark, 'a remark')),
+    remarks: reader
+      .list(fields.remarks, 'its list of remarks', 100)
+      .map((remark) => reader.text(remark, 'a remark', MAX_REMARK)),
     writers: parseWriters(reader, fields.writers ?? []),
   };
 }

@@ -95,6 +95,15 @@ test('a file with one bare conversation is imported', () => {
   expect(conversations.map(({ id, system }) => [id, system])).toEqual([[bare.id, 'Be brief.']]);
 });
 
+test('a remark is a sentence, not megabytes', () => {
+  const { conversation: one } = addTurn(newConversation(), null, 'Why?');
+  const withRemark = (remark: string) => ({ ...one, turns: one.turns.map((turn) => ({ ...turn, remarks: [remark] })) });
+  expect(parseConversation(withRemark('x'.repeat(4000))).turns[0].remarks[0]).toHaveLength(4000);
+  expect(() => parseConversation(withRemark('x'.repeat(4001)))).toThrow(
+    'Turn 1: a remark has 4001 letters, and 4000 are the most.',
+  );
+});
+
 /** Damage to a valid value: a place in it, and the new content of that place. */
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
