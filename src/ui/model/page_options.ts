@@ -5,6 +5,9 @@ import { LOAD_FIELDS, type LoadSettings, readLoadSettings } from '../settings/se
 
 export const DEFAULT_MODEL = 'models/storyteller/storyteller-q8_0.gguf';
 
+/** Illegal values are cut to this many characters in notices. */
+const MAX_QUOTED = 80;
+
 /** A model of the page's list, which its repository alone names in the address. */
 export interface Listed {
   readonly repository: string;
@@ -24,23 +27,28 @@ export interface PageOptions {
 export function readPageOptions(search: string, base: string, listed: readonly Listed[] = []): PageOptions {
   const query = new URLSearchParams(search);
   const complaints: Warning[] = [];
-  const refuse = (name: string, value: string, legal: string) => {
+  const refuse = (name: string, given: string, legal: string) => {
+    const value = given.slice(0, MAX_QUOTED);
     const message = `The address asks for ${name}=${value}; choose ${legal}.`;
     complaints.push({ code: 'address-value', message, facts: { name, value } });
   };
   const load = readLoadSettings((name) => query.get(name), refuse);
   const share = query.get('share') ?? 'on';
   if (share !== 'on' && share !== 'off') refuse('share', share, 'on or off');
+  const hub = query.get('hub');
+  if (hub && !hubAddress(hub, base)) refuse('hub', hub, 'an http or https address');
   const model = modelAddress(query, base, listed, complaints);
   return { model, load, shares: share !== 'off', complaints };
 }
 
 /** The hub of `owner/repo`: from the page's address, else the public hub. */
 export function hubOf(search: string, base: string): string {
-  const asked = new URLSearchParams(search).get('hub');
-  return asked && URL.canParse(asked, base) && /^https?:$/.test(new URL(asked, base).protocol)
-    ? new URL(asked, base).href.replace(/\/$/, '')
-    : HUB;
+  return hubAddress(new URLSearchParams(search).get('hub') ?? '', base) ?? HUB;
+}
+
+function hubAddress(asked: string, base: string): string | null {
+  const url = asked && URL.canParse(asked, base) ? new URL(asked, base) : null;
+  return url && /^https?:$/.test(url.protocol) ? url.href.replace(/\/$/, '') : null;
 }
 
 /** True if the address may name a model of the page's list, which must be read first. */
@@ -55,8 +63,9 @@ function modelAddress(query: URLSearchParams, base: string, listed: readonly Lis
     if (own) return own.location;
     const address = modelLocation(asked, base, hubOf(query.toString(), base));
     if (address) return address;
-    const message = `The address asks for model=${asked}, which is no web address; the storyteller is loaded instead.`;
-    complaints.push({ code: 'address-model', message, facts: { value: asked } });
+    const value = asked.slice(0, MAX_QUOTED);
+    const message = `The address asks for model=${value}, which is no web address; the storyteller is loaded instead.`;
+    complaints.push({ code: 'address-model', message, facts: { value } });
   }
   return new URL(DEFAULT_MODEL, base).href;
 }

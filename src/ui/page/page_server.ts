@@ -12,7 +12,7 @@ import type { VivaceModels } from '../model/models';
 import { codeOf } from '../shared/advice';
 import '../server/consent';
 import { nextStep } from '../server/server_advice';
-import { hostOf, readServer, ruleText, type ServerChoice } from '../server/server_choice';
+import { hostOf, mayHoldSecret, readServer, ruleText, type ServerChoice } from '../server/server_choice';
 import '../server/server_line';
 import type { TypedServer, VivaceServer } from '../server/server_section';
 import '../server/server_section';
@@ -113,7 +113,11 @@ export class PageServer {
       return kind !== 'refused' || choice.rule !== 'remote';
     } catch {
       this.keepInAddress(null);
-      this.page.say({ code: 'server-address', message: say().holdsSecret });
+      const { holdsSecret, noAddress } = say();
+      this.page.say({
+        code: 'server-address',
+        message: mayHoldSecret(value('server') ?? '') ? holdsSecret : noAddress,
+      });
       return false;
     }
   }

@@ -43,6 +43,11 @@ export function readServer({ server, model, rule }: Written): ServerChoice | nul
   return { address: readAddress(server), model: name, rule: parseRule(rule ?? '') ?? 'remote' };
 }
 
+/** True if an address that is refused holds what may be a secret. Else it is none. */
+export function mayHoldSecret(address: string): boolean {
+  return URL.canParse(address) && /[@?#]/.test(address);
+}
+
 /** A consent as a text: what may go, and where to. */
 export function consentOf({ address, rule }: ServerChoice): string {
   return `${ruleText(rule)} ${address}`;

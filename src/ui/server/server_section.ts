@@ -5,7 +5,7 @@ import { css, html, nothing, type PropertyValues } from 'lit';
 import { RemoteError } from '../../remote/remote_engine';
 import { codeOf } from '../shared/advice';
 import { sharedStyles } from '../shared/shared_styles';
-import { hostOf, readServer, type ServerChoice, type ServerRule } from './server_choice';
+import { hostOf, mayHoldSecret, readServer, type ServerChoice, type ServerRule } from './server_choice';
 import type { ServerState } from './server_session';
 import { SpokenElement, say } from './tongue';
 
@@ -214,7 +214,7 @@ export class VivaceServer extends SpokenElement {
       };
       this.dispatchEvent(new CustomEvent('vivace-connect', { detail, bubbles: true, composed: true }));
     } catch {
-      this.complain(URL.canParse(server) && /[@?#]/.test(server) ? text.holdsSecret : text.noAddress, 'address');
+      this.complain(mayHoldSecret(server) ? text.holdsSecret : text.noAddress, 'address');
     }
   };
 

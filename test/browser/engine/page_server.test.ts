@@ -355,6 +355,14 @@ test('an address that is none, or holds a secret, is not asked', async () => {
     await connect(page, address);
     expect(await page.getByTestId('server-complaint').textContent()).toContain(why);
   }
+  for (const [address, why] of [
+    ['ftp://far', 'Type the address of a server'],
+    [`http://me:secret@${server.host}`, 'Leave user name, password'],
+  ] as const) {
+    await page.goto(`${site.url}?model=/page.gguf&server=${encodeURIComponent(address)}`);
+    const said = async () => (await page.locator('vivace-notices p').allTextContents()).join();
+    await expect.poll(said).toContain(why);
+  }
   expect(server.asked).toEqual([]);
   expect(await keptIn(page)).not.toContain('secret@');
 });

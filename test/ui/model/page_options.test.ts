@@ -74,6 +74,8 @@ for (const search of [
   '?context=1',
   '?context=-1',
   '?context=1e3',
+  '?hub=ftp://mirror.example',
+  '?hub=javascript:alert(1)',
   '?model=javascript:alert(1)',
   '?model=',
   '?model=+%20',
@@ -85,6 +87,15 @@ for (const search of [
     expect(options.model).toMatch(/^https:/);
   });
 }
+
+test('a long illegal value is cut in its notice', () => {
+  for (const name of ['kv', 'hub', 'model']) {
+    const { complaints } = readPageOptions(`?${name}=x:${'y'.repeat(100_000)}`, BASE);
+    expect(complaints).toHaveLength(1);
+    expect(complaints[0].message.length).toBeLessThan(300);
+    expect(complaints[0].facts?.value).toHaveLength(80);
+  }
+});
 
 test('an illegal value is answered with the legal ones', () => {
   const { complaints } = readPageOptions('?kv=q4&context=many', BASE);

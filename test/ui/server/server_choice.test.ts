@@ -3,7 +3,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { RemoteError } from '../../../src/remote/remote_error';
 import { nextStep } from '../../../src/ui/server/server_advice';
-import { isMixed, isReadable, parseRule, readServer, ruleText } from '../../../src/ui/server/server_choice';
+import {
+  isMixed,
+  isReadable,
+  mayHoldSecret,
+  parseRule,
+  readServer,
+  ruleText,
+} from '../../../src/ui/server/server_choice';
 import { allow, isAllowed, readLast, withdraw, writeLast } from '../../../src/ui/server/server_store';
 
 const CHOICE = { address: 'https://far.example/v1', model: 'm', rule: 'remote' } as const;
@@ -17,6 +24,12 @@ beforeEach(() => {
   });
 });
 afterEach(() => vi.unstubAllGlobals());
+
+test('a refused address is none, or may hold a secret', () => {
+  for (const secret of ['https://me:secret@far', 'https://far/?key=secret', 'https://far/#secret'])
+    expect(mayHoldSecret(secret), secret).toBe(true);
+  for (const none of ['ftp://far', 'not an address', 'a@b', '']) expect(mayHoldSecret(none), none).toBe(false);
+});
 
 test('an address, a model and a rule', () => {
   const read = (server: string, rule: string | null = null) => readServer({ server, model: 'm', rule });
