@@ -1,6 +1,7 @@
 // What a caller says about a server, and its checks. No message repeats what was given: it may hold a key.
 
-import { refuseUnknown } from '../engine/option_values';
+import { isLegal, legalValues, refuseUnknown } from '../engine/option_values';
+import type { Option } from '../engine/options';
 import type { ThinkingAbility } from '../engine/protocol';
 import { InvalidRequestError } from '../errors';
 import type { Clock } from './clock';
@@ -40,9 +41,27 @@ const NAMES = {
   ...{ retries: 1, fetch: 1, clock: 1, signal: 1 },
 } satisfies Record<keyof RemoteOptions, 1>;
 
-/** @throws InvalidRequestError */
-export function checkNames(options: RemoteOptions): void {
+const choice = (...words: string[]): Option => {
+  return { kind: 'choice', help: '', default: '', choices: Object.fromEntries(words.map((word) => [word, ''])) };
+};
+
+/** What `timingOf` and `readHeaders` do not read. */
+const VALUES: Partial<Record<keyof RemoteOptions, Option>> = {
+  kind: choice('vllm', 'sglang', 'llama.cpp', 'vivace', 'openai'),
+  contextLength: { kind: 'integer', help: '', min: 1 },
+  thinking: choice('none', 'optional', 'always'),
+};
+
+/** @throws InvalidRequestError for an option that is none, or whose value cannot be */
+export function checkOptions(options: RemoteOptions): void {
   refuseUnknown(options, Object.keys(NAMES));
+  for (const [name, option] of Object.entries(VALUES)) {
+    const value = options[name as keyof RemoteOptions];
+    if (value !== undefined && !isLegal(option, value))
+      throw new InvalidRequestError(`${name} must be ${legalValues(option)}.`);
+  }
+  const { signal } = options;
+  if (signal && !signal.addEventListener) throw new InvalidRequestError('signal must be an AbortSignal.');
 }
 
 export interface Timing {

@@ -9,7 +9,7 @@ import type { ChatMessage, EngineInfo, GenerateInput, RunMetrics } from '../engi
 import { InvalidRequestError } from '../errors';
 import { eventsOf, STREAM_BOUNDS } from './answer/event_stream';
 import { cutShort, RemoteAnswer } from './answer/remote_answer';
-import { checkNames, type RemoteOptions, type ServerKind } from './options';
+import { checkOptions, type RemoteOptions, type ServerKind } from './options';
 import { type RequestBody, requestBody } from './request/request_body';
 import { type ModelCard, readCard } from './server/model_card';
 import { Server } from './server/server';
@@ -52,7 +52,7 @@ export class RemoteEngine {
    */
   static async load(address: string, given?: RemoteOptions | null): Promise<RemoteEngine> {
     const options = given ?? {};
-    checkNames(options);
+    checkOptions(options);
     const server = new Server(address, options);
     const startMs = server.clock.now();
     const list = await server.json('/models', undefined, options.signal ?? new AbortController().signal);

@@ -66,7 +66,8 @@ function simulate({ delayMs, jitterMs, loss }: Network, seed: number) {
 test.each([10, 50, 150, 300])(
   'a steady network of %d ms: the first token pays for it, and no gap does',
   async (delayMs) => {
-    const engine = await RemoteEngine.load('http://far', simulate({ delayMs, jitterMs: 0, loss: 0 }, 1));
+    const { clock, fetch } = simulate({ delayMs, jitterMs: 0, loss: 0 }, 1);
+    const engine = await RemoteEngine.load('http://far', { clock, fetch });
     const { metrics } = await collect(engine.chat(HELLO));
     expect(metrics?.ttftMs).toBeCloseTo(2 * delayMs + PROMPT_MS, 6);
     expect(metrics?.network?.server).toEqual({ promptMs: PROMPT_MS, tokenMs: TOKEN_MS });

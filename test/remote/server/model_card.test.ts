@@ -41,3 +41,16 @@ test.each(['apikey', 'api_key'])('the option %s is none, and apiKey was meant', 
     message: expect.stringMatching(`^${name} is no option, but apiKey is. Choose among model, apiKey, .*, signal.$`),
   });
 });
+
+test.each<[object, string]>([
+  [{ kind: 'ollama' }, 'kind must be vllm, sglang, llama.cpp, vivace or openai.'],
+  [{ kind: 'toString' }, 'kind must be vllm, sglang, llama.cpp, vivace or openai.'],
+  [{ contextLength: -5 }, 'contextLength must be a whole number of at least 1.'],
+  [{ thinking: 'maybe' }, 'thinking must be none, optional or always.'],
+  [{ signal: new AbortController() }, 'signal must be an AbortSignal.'],
+])('%j is refused before a request', async (options, message) => {
+  await expect(RemoteEngine.load('http://localhost:1', options)).rejects.toMatchObject({
+    code: 'invalid-request',
+    message,
+  });
+});
