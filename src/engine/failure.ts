@@ -27,8 +27,12 @@ export function fromFailure(failure: WorkerFailure): Error {
   return error;
 }
 
-/** The error of a call that did not reach the worker. Arguments that structured clone refuses are the caller's. */
+/**
+ * The error of a call that did not reach the worker. Arguments that structured clone refuses are the caller's, and so
+ * are those nested too deeply for it.
+ */
 export function callError(error: unknown): unknown {
-  if (!(error instanceof DOMException && error.name === 'DataCloneError')) return error;
-  return new InvalidRequestError(`The request cannot be sent to the worker: ${error.message} Pass plain data.`);
+  const isRefused = error instanceof DOMException && error.name === 'DataCloneError';
+  if (!(isRefused || error instanceof RangeError)) return error;
+  return new InvalidRequestError(`The request cannot be sent to the worker. Pass plain data: ${error.message}`);
 }

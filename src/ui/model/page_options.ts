@@ -36,7 +36,7 @@ export function readPageOptions(search: string, base: string, listed: readonly L
   const share = query.get('share') ?? 'on';
   if (share !== 'on' && share !== 'off') refuse('share', share, 'on or off');
   const hub = query.get('hub');
-  if (hub && !hubAddress(hub, base)) refuse('hub', hub, 'an http or https address');
+  if (hub && !hubAddress(hub, base)) refuse('hub', hub, 'a web address');
   const model = modelAddress(query, base, listed, complaints);
   return { model, load, shares: share !== 'off', complaints };
 }

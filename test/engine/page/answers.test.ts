@@ -262,6 +262,11 @@ describe('a caller without types gets a typed error', () => {
       () => engine.complete('1', { seed: Symbol('x') as never }),
       /seed must be .*, got Symbol/,
     ],
+    [
+      'lists inside one another without an end in sight',
+      () => engine.complete('1', { stop: Array.from({ length: 20_000 }).reduce((inner) => [inner]) as never }),
+      /cannot be sent to the worker\. Pass plain data: Maximum call stack/,
+    ],
     ['a function as an option', () => engine.complete('1', { stop: (() => {}) as never }), /stop must be a list/],
     [
       'a listener that no answer has',
