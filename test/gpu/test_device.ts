@@ -41,6 +41,12 @@ export function hardwareGpu(without: readonly CapabilityName[] = []): Promise<Gp
   return shared(['as hardware', ...[...without].sort()].join(), { without, asHardware: true });
 }
 
+/**
+ * The same device to code that compiles kernels anew, for tests that change shaders. Those that are not changed cost
+ * nothing: Dawn finds the pipelines of a device by their text.
+ */
+export const twinOf = (gpu: Gpu): Gpu => Object.create(gpu);
+
 /** The paths of every kernel test: all capabilities of the device, and the plain path of any device. */
 export const PATHS: readonly (readonly CapabilityName[])[] = [[], ['subgroups', 'immediates']];
 
