@@ -42,10 +42,13 @@ export function hardwareGpu(without: readonly CapabilityName[] = []): Promise<Gp
 }
 
 /**
- * The same device to code that compiles kernels anew, for tests that change shaders. Those that are not changed cost
- * nothing: Dawn finds the pipelines of a device by their text.
+ * The same device to code that compiles kernels anew and counts its own bytes. Shaders that the device has compiled cost
+ * nothing: Dawn finds its pipelines by their text.
+ * @param bindingLimit most bytes of a binding
  */
-export const twinOf = (gpu: Gpu): Gpu => Object.create(gpu);
+export function twinOf(gpu: Gpu, bindingLimit = Number.POSITIVE_INFINITY): Gpu {
+  return Object.assign(Object.create(gpu), { allocatedBytes: 0, peakBytes: 0, plannedBinding: bindingLimit });
+}
 
 /** The paths of every kernel test: all capabilities of the device, and the plain path of any device. */
 export const PATHS: readonly (readonly CapabilityName[])[] = [[], ['subgroups', 'immediates']];

@@ -7,7 +7,7 @@ import type { StepAttention, StepLaunch } from '../../../src/kernels/step/step_p
 import { PREFILL_CHUNK } from '../../../src/model/buffers';
 import { openModel } from '../../../src/storage/model_file';
 import { fixtureFolder } from '../../cpu/fixtures';
-import { requestGpu, testGpu } from '../../gpu/test_device';
+import { testGpu, twinOf } from '../../gpu/test_device';
 import { droppedFolder } from '../fixtures/files';
 import { modelFile, SHAPE, type Variant } from '../fixtures/tiny_gguf';
 import { FusedRun, type FusedRunOptions } from './fused_run';
@@ -143,7 +143,7 @@ function squaredDistance(a: Float32Array, b: Float32Array): number {
 }
 
 async function create({ model, launch, without, bindingLimit, ...options }: Case, apart = true) {
-  const gpu = bindingLimit ? await requestGpu({ bindingLimit }) : await testGpu(without);
+  const gpu = twinOf(await testGpu(without), bindingLimit);
   const dropped =
     typeof model === 'string'
       ? droppedFolder(fixtureFolder(model))

@@ -1,10 +1,9 @@
 // The arenas of weights and of keys and values: every layer has its ranges in them, and how many arenas there are
 // changes no result.
 
-import { afterAll, describe, expect, test } from 'vitest';
-import { create } from 'webgpu';
+import { describe, expect, test } from 'vitest';
 import type { BufferRange } from '../../../src/gpu/buffer_range';
-import { Gpu } from '../../../src/gpu/device';
+import type { Gpu } from '../../../src/gpu/device';
 import { planeBytes, type WeightMatrix } from '../../../src/kernels/linear/weight_format';
 import { PREFILL_CHUNK } from '../../../src/model/buffers';
 import { readConfig } from '../../../src/model/config/read';
@@ -14,19 +13,10 @@ import { resolveTensors } from '../../../src/model/weights/tensors';
 import { allocateLayers, type PlannedMatrix, type WeightArena } from '../../../src/model/weights/weight_arenas';
 import { allocateWeights, type LayerWeights, type ModelWeights } from '../../../src/model/weights/weights';
 import { openModel } from '../../../src/storage/model_file';
+import { testGpu, twinOf } from '../../gpu/test_device';
 import { modelFile, type Variant } from '../fixtures/tiny_gguf';
 
-const dawn = create(['enable-dawn-features=disable_workgroup_init']);
-const devices: Gpu[] = [];
-afterAll(() => {
-  for (const gpu of devices) gpu.destroy();
-});
-
-async function gpuOf(bindingLimit?: number): Promise<Gpu> {
-  const gpu = await Gpu.request({ gpu: dawn, bindingLimit });
-  devices.push(gpu);
-  return gpu;
-}
+const gpuOf = async (bindingLimit?: number) => twinOf(await testGpu(), bindingLimit);
 
 // The limit is a chunk of tokens x 64 values, enough for every activation. A layer of 48 KB in f16 takes less than half
 // of it, and so does one cache of 512 tokens.
@@ -92,7 +82,7 @@ const layersOf = (arenas: readonly (WeightArena | KvArena)[]) =>
   arenas.map(({ firstLayer, nLayers }) => [firstLayer, nLayers]);
 
 describe('weights', () => {
-  /** A device whose bindings hold all layers, and one whose bindings do not. Variants share kernels. */
+  /** Bindings that hold all layers, and bindings that do not. Both share kernels, and so do variants. */
   let pair: Promise<readonly [Gpu, Gpu]> | undefined;
   const devicePair = async () => [await gpuOf(), await gpuOf(LIMIT)] as const;
 

@@ -1,10 +1,8 @@
 // A model whose matrices do not fit a binding, against the CPU reference.
 
 import { expect, test } from 'vitest';
-import { create } from 'webgpu';
 import { CpuLlama } from '../../../src/cpu/llama';
 import { loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
-import { Gpu } from '../../../src/gpu/device';
 import { PREFILL_CHUNK } from '../../../src/model/buffers';
 import { readConfig } from '../../../src/model/config/read';
 import { Llama } from '../../../src/model/llama';
@@ -12,6 +10,7 @@ import { resolveTensors } from '../../../src/model/weights/tensors';
 import { allocateWeights } from '../../../src/model/weights/weights';
 import { openModel } from '../../../src/storage/model_file';
 import { relativeError } from '../../close';
+import { testGpu, twinOf } from '../../gpu/test_device';
 import { modelFile } from '../fixtures/tiny_gguf';
 
 // The limit is a chunk of tokens x 288 values, enough for every activation. Matrices of 288 columns exceed the limit if
@@ -19,10 +18,9 @@ import { modelFile } from '../fixtures/tiny_gguf';
 const SHAPE = { vocab: 600, hidden: 288, intermediate: 288, layers: 1, heads: 6, kvHeads: 1, headDim: 32 };
 const LIMIT = PREFILL_CHUNK * 288 * 4;
 const IDS = [0, 319, 320, 599, 5, 200, 77];
-const dawn = create(['enable-dawn-features=disable_workgroup_init']);
 
 test('embedding, head and gate_up in two parts each', async () => {
-  const gpu = await Gpu.request({ gpu: dawn, bindingLimit: LIMIT });
+  const gpu = twinOf(await testGpu(), LIMIT);
   const files = await openModel(modelFile({ format: 'f32', biased: true }, SHAPE));
   const config = readConfig(files);
   const tensors = resolveTensors(files, config);
