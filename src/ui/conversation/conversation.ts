@@ -190,13 +190,16 @@ function timingOf({ decodeTokensPerSecond, ttftMs, tbtMs }: RunMetrics): Timing 
   return { decodeTokensPerSecond, ttftMs, tbtP50Ms: tbtMs.p50 };
 }
 
-/** The parts of the line under an answer: speed, wait, rhythm. */
+/**
+ * The parts of the line under an answer: speed, wait, rhythm. A median of 0 is no rhythm: half of the tokens came
+ * together, as in browsers that look for finished work seldom.
+ */
 export function timingParts({ decodeTokensPerSecond, ttftMs, tbtP50Ms }: Timing): string[] {
   const text = words().turn;
   const parts: string[] = [];
   if (decodeTokensPerSecond !== null) parts.push(rateText(decodeTokensPerSecond));
   if (ttftMs !== null) parts.push(text.firstToken(timeText(ttftMs)));
-  if (tbtP50Ms !== null) parts.push(text.median(timeText(tbtP50Ms)));
+  if (tbtP50Ms) parts.push(text.median(timeText(tbtP50Ms)));
   return parts;
 }
 

@@ -43,7 +43,7 @@ export const libraryStyles = css`
   .excerpt { -webkit-line-clamp: 3; color: var(--v-muted); font-size: var(--v-size-small); line-height: 1.45; }
   mark { border-radius: 3px; background: color-mix(in srgb, var(--v-accent) 24%, transparent); color: var(--v-ink); }
 
-  .list { flex: 1; min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--v-line) transparent; }
+  .list { flex: 1; min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-width: thin; }
   h2 { margin: 14px 0 4px; padding-inline: 10px; font-size: var(--v-size-small); font-weight: 600; color: var(--v-muted); }
   h2:first-child { margin-top: 4px; }
   ul { margin: 0; padding: 0; list-style: none; }

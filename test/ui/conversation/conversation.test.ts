@@ -74,6 +74,8 @@ test('words are counted by the space between them', () => {
 test('the line under an answer leaves out what is unknown', () => {
   const timing = { decodeTokensPerSecond: 212.4, ttftMs: 84, tbtP50Ms: null };
   expect(timingParts(timing)).toEqual(['212 tok/s', 'first token 84.0 ms']);
+  expect(timingParts({ ...timing, tbtP50Ms: 0 })).toEqual(timingParts(timing));
+  expect(timingParts({ ...timing, tbtP50Ms: 4.7 })).toEqual([...timingParts(timing), '4.70 ms between tokens']);
 });
 
 test('an answer that did not end by itself has a remark with the reason', () => {

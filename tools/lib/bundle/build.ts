@@ -65,7 +65,7 @@ export const BUDGETS = [
   // 0.2 KB of them: the cost of a context with windows, in the settings; 0.5: waits that end, words for any model;
   // 0.1: a panel that comes in the middle of an answer waits for the next one.
   { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 70.5 },
-  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.6 },
+  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.7 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_shared.js'], budgetKb: 8, ceilingKb: 8.8 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.5 },
