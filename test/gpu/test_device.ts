@@ -11,14 +11,21 @@ pollSeldom();
 // seconds a kernel on clearing workgroup memory. Without clearing, kernels that rely on zeros fail.
 const dawn = create(['enable-dawn-features=disable_workgroup_init']);
 
-/** A device of its own. Shaders for every browser are checked with the compiler of Firefox, too. */
+/** A device of its own. What it compiles for every browser, the compiler of Firefox must take, too. */
 export async function requestGpu(options: Omit<GpuOptions, 'gpu'> = {}): Promise<Gpu> {
   const gpu = await Gpu.request({ gpu: dawn, ...options });
   const { device } = gpu;
-  const create = device.createShaderModule.bind(device);
+  const [createModule, createPipeline] = [device.createShaderModule, device.createComputePipelineAsync];
+  const codes = new WeakMap<GPUShaderModule, string>();
   device.createShaderModule = (descriptor) => {
-    checkWithNaga(descriptor.code);
-    return create(descriptor);
+    const module = createModule.call(device, descriptor);
+    codes.set(module, descriptor.code);
+    return module;
+  };
+  device.createComputePipelineAsync = async (descriptor) => {
+    const pipeline = await createPipeline.call(device, descriptor);
+    checkWithNaga(codes.get(descriptor.compute.module) ?? '');
+    return pipeline;
   };
   return gpu;
 }
