@@ -32,6 +32,8 @@ export function firefoxPage(script: string): FirefoxPage {
   let asked: string | null = null;
   let answered: (text: string) => void = () => {};
   let failed: (error: Error) => void = () => {};
+  /** The end of the browser, which may come before the first request. */
+  let end: Error | null = null;
   const send = () => {
     if (!waiting || asked === null) return;
     waiting.writeHead(200, { 'content-type': 'application/json' }).end(asked);
@@ -70,7 +72,10 @@ for (;;) {
       await writeFile(path.join(profile, 'user.js'), lines.join('\n'));
       const browser = spawn(program, ['--headless', '--no-remote', '--profile', profile, siteUrl], { stdio: 'ignore' });
       const gone = new Promise<void>((resolve) => browser.once('exit', () => resolve()));
-      const fail = (message: string) => failed(new RunError({ code: 'browser', message }));
+      const fail = (message: string) => {
+        end = new RunError({ code: 'browser', message });
+        failed(end);
+      };
       browser.once('error', ({ message }) => fail(message));
       browser.once('exit', (code) => fail(`Firefox ended with ${code} before the page answered.`));
       return async () => {
@@ -83,6 +88,7 @@ for (;;) {
       const text = await new Promise<string>((resolve, reject) => {
         answered = resolve;
         failed = reject;
+        if (end) return reject(end);
         asked = asciiJson(request);
         send();
         const late = `The page did not answer within ${PATIENCE_MS / 1000} s.`;
