@@ -56,7 +56,7 @@ export function showTheme(element: HTMLElement, theme: string): void {
 }
 
 const sheltered = unsafeCSS(
-  ':host { all: initial !important; color-scheme: inherit !important; display: block !important; }',
+  ':host { all: initial !important; color-scheme: inherit !important; scrollbar-color: inherit !important; display: block !important; }',
 );
 
 /** Wraps our parts for a slot of our element, so that the page's rules for every element do not reach them. */

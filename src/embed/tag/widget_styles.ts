@@ -22,7 +22,7 @@ export const widgetStyles = css`
   .window {
     position: absolute; bottom: 70px; inset-inline-end: 0; display: flex; flex-direction: column; width: min(400px, 100vw - 40px);
     height: min(640px, 100dvh - 110px); border: 1px solid var(--v-line); border-radius: var(--v-radius-large); overflow: hidden; outline: none;
-    background: var(--v-bg); color: var(--v-ink); box-shadow: 0 24px 70px -20px var(--v-shadow); animation: rise 140ms ease-out;
+    background: var(--v-bg); color: var(--v-ink); scrollbar-color: var(--v-line) transparent; box-shadow: 0 24px 70px -20px var(--v-shadow); animation: rise 140ms ease-out;
   }
   @keyframes rise { from { opacity: 0; translate: 0 10px; } }
   :host([data-position='bottom-right']) .window { inset-inline: auto; right: 0; left: auto; }
