@@ -44,8 +44,10 @@ test('the line of an answer opens its run, which outlasts the page and travels a
   await expect.poll(() => textOf(rows.nth(1)), SOON).toContain('The first one');
 
   // Pinned for comparison, and still there after a reload.
-  await rows.nth(1).getByTestId('pin-run').click();
+  const pin = rows.nth(1).getByTestId('pin-run');
+  await pin.click();
   await expect.poll(() => textOf(page.getByTestId('comparison')), SOON).toContain('The first one');
+  await expect.poll(() => pin.getAttribute('aria-pressed'), SOON).toBe('true'); // once it is stored
   await page.reload();
   await expect.poll(() => rows.count(), SOON).toBe(2);
   await page.getByTestId('comparison').waitFor();
