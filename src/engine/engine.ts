@@ -2,6 +2,7 @@
 // come back into async iterators. It holds no model, no GPU object and no DOM node.
 
 import { VivaceError } from '../errors';
+import { checkSignal } from '../shared/abortable';
 import { callError, fromFailure, toFailure } from './failure';
 import type { Health } from './health';
 import { type Answers, answers } from './page/answers';
@@ -9,7 +10,7 @@ import { absolute } from './page/host/connection';
 import type { EngineHost, WorkerRequest } from './page/host/host';
 import { isPhone } from './page/host/phone';
 import { Supervisor } from './page/host/supervisor';
-import { checkSignal, Request, sendable } from './page/request';
+import { Request, sendable } from './page/request';
 import type {
   ArithmeticChoice,
   ChatMessage,

@@ -4,6 +4,7 @@ import { isLegal, legalValues, refuseUnknown } from '../engine/option_values';
 import type { Option } from '../engine/options';
 import type { ThinkingAbility } from '../engine/protocol';
 import { InvalidRequestError } from '../errors';
+import { checkSignal } from '../shared/abortable';
 import type { Clock } from './clock';
 
 /** The software of a server. It decides the fields beyond OpenAI's. `openai`: none of them. */
@@ -36,10 +37,22 @@ export interface RemoteOptions {
   signal?: AbortSignal;
 }
 
-const NAMES = {
-  ...{ model: 1, apiKey: 1, headers: 1, kind: 1, contextLength: 1, tools: 1, thinking: 1, acceptMs: 1, silenceMs: 1 },
-  ...{ retries: 1, fetch: 1, clock: 1, signal: 1 },
-} satisfies Record<keyof RemoteOptions, 1>;
+/** All options: the compiler holds the names to the type. */
+const NAMES: Record<keyof RemoteOptions, true> = {
+  model: true,
+  apiKey: true,
+  headers: true,
+  kind: true,
+  contextLength: true,
+  tools: true,
+  thinking: true,
+  acceptMs: true,
+  silenceMs: true,
+  retries: true,
+  fetch: true,
+  clock: true,
+  signal: true,
+};
 
 const choice = (...words: string[]): Option => {
   return { kind: 'choice', help: '', default: '', choices: Object.fromEntries(words.map((word) => [word, ''])) };
@@ -60,8 +73,7 @@ export function checkOptions(options: RemoteOptions): void {
     if (value !== undefined && !isLegal(option, value))
       throw new InvalidRequestError(`${name} must be ${legalValues(option)}.`);
   }
-  const { signal } = options;
-  if (signal && !signal.addEventListener) throw new InvalidRequestError('signal must be an AbortSignal.');
+  checkSignal(options.signal);
 }
 
 export interface Timing {

@@ -1,5 +1,7 @@
 // Waits that a signal ends.
 
+import { InvalidRequestError } from '../errors';
+
 /** Settles as `promise`, or rejects with the signal's reason, whichever is first. */
 export async function abortable<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return promise;
@@ -13,4 +15,9 @@ export async function abortable<T>(promise: Promise<T>, signal?: AbortSignal): P
   } finally {
     settled.abort();
   }
+}
+
+/** A caller may pass an AbortController itself. @throws InvalidRequestError */
+export function checkSignal(signal?: AbortSignal): void {
+  if (signal && !signal.addEventListener) throw new InvalidRequestError('signal must be an AbortSignal.');
 }

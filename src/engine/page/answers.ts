@@ -2,7 +2,7 @@
 // many workers as needed.
 
 import { VivaceError } from '../../errors';
-import { abortable } from '../../shared/abortable';
+import { abortable, checkSignal } from '../../shared/abortable';
 import { arrived } from '../../shared/part';
 import type { EngineEvent, GenerateInput, GenerateOptions, GenerateRequest, RunMetrics } from '../protocol';
 import { asksForConstraint } from './constraint/asked_constraint';
@@ -10,7 +10,7 @@ import type { constrained as Constrain, ConstrainedRequest } from './constraint/
 import { HeardAnswer } from './heard_answer';
 import type { EngineHost } from './host/host';
 import { MOVED } from './host/supervisor';
-import { checkSignal, Request } from './request';
+import { Request } from './request';
 
 /** The time that a stopped worker has to end its answer itself. Such an answer has all its figures. */
 const STOP_MS = 250;

@@ -1,21 +1,16 @@
 // One request to the worker: the messages that come back through its port, in order, until the request ends.
 // The worker's death, its failures and the caller's stop all end the same inbox, so that a message costs no listener.
 
-import { InvalidRequestError } from '../../errors';
+import { checkSignal } from '../../shared/abortable';
 import type { EngineHost, HostConnection, Sent, WorkerRequest } from './host/host';
 
 /** The last thing in the inbox: an error, or the end without one. */
 type Last = { error: unknown } | 'end';
 
-/** A caller may pass an AbortController itself. @throws InvalidRequestError */
-export function checkSignal(signal?: AbortSignal): void {
-  if (signal && !signal.addEventListener) throw new InvalidRequestError('signal must be an AbortSignal.');
-}
-
 /** Options for a worker, which refuses the text of a function or of a symbol with the names of all options. */
 export function sendable<Options extends object>(options: Options): Options {
   const sent = { ...options } as Record<string, unknown>;
-  for (const key in sent) if (/^(fu|sy)/.test(typeof sent[key])) sent[key] = String(sent[key]);
+  for (const key in sent) if (['function', 'symbol'].includes(typeof sent[key])) sent[key] = String(sent[key]);
   return sent as Options;
 }
 
