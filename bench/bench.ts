@@ -7,7 +7,7 @@ import { orFailure, orUsage, rewriteLine, stopOnInterrupt } from '../tools/lib/c
 import type { BenchProgress } from './report';
 import { benchUsage, type CommandLine, parseBench } from './terminal/flags';
 import { benchInBrowsers } from './terminal/run';
-import { benchTables, everyModelRefused } from './terminal/tables';
+import { benchTables, everyModelRefused } from './terminal/tables/tables';
 
 /** One line that rewrites itself on a terminal, and a line each elsewhere. */
 function showProgress({ text, done, total }: BenchProgress): void {

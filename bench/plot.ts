@@ -6,8 +6,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { readFlags, UsageError } from '../tools/lib/command_line/flags';
 import { orFailure, orUsage } from '../tools/lib/command_line/terminal';
 import type { BenchReport } from './report';
-import { plotAttention } from './terminal/attention_plot';
-import { plotDecode } from './terminal/decode_plot';
+import { plotAttention } from './terminal/plots/attention_plot';
+import { plotDecode } from './terminal/plots/decode_plot';
 
 const FLAGS = { shape: { kind: 'text', help: 'one of the report (default: its first)' } } as const;
 const USAGE = 'Usage: npm run plot -- RESULTS.json OUT.svg [--shape NAME]';

@@ -29,7 +29,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   'bench race': 'test/browser/engine/bench.test.ts',
   'bench step': 'test/browser/engine/bench.test.ts',
   'bench tune': 'test/browser/engine/bench.test.ts',
-  plot: 'test/bench/terminal/decode_plot.test.ts',
+  plot: 'test/bench/terminal/plots/decode_plot.test.ts',
   fuzz: 'test/fuzz/fuzz.test.ts',
   soak: SEARCH,
   'soak-leaks': SEARCH,

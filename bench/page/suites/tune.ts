@@ -9,7 +9,7 @@ import { namedProducts, tuneProducts } from '../../../src/tune/products/products
 import type { AttentionResult, ProductResult } from '../../../src/tune/results';
 import type { BenchResult, ShapeName, TuneTable } from '../../report';
 import { headShape, MODELS } from '../../shapes';
-import { parameterText } from '../../terminal/grid';
+import { parameterText } from '../../terminal/tables/grid';
 import type { Bench } from '../bench';
 import { measureRoofline } from '../measure/roofline';
 import { kvBytes, openStation } from '../measure/station';

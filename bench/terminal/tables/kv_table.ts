@@ -1,6 +1,6 @@
 // Chats that take turns, as a table. Pure.
 
-import type { BenchReport, StoredFigures } from '../report';
+import type { BenchReport, StoredFigures } from '../../report';
 import { figure, grid } from './grid';
 
 const HEAD = [

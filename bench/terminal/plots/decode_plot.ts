@@ -1,8 +1,8 @@
 // The decode bench as a picture: the time between tokens by steps in flight and by context, the GPU's own step, and
 // what the roofline allows. Pure.
 
-import { optionTexts } from '../option_texts';
-import type { BenchReport, DecodeFigures, DecodeRow } from '../report';
+import { optionTexts } from '../../option_texts';
+import type { BenchReport, DecodeFigures, DecodeRow } from '../../report';
 import type { Panel, Series, Style } from './chart';
 import { drawChart } from './chart';
 

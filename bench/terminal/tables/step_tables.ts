@@ -1,6 +1,6 @@
 // `bench -- step` as tables: fused steps alone and beside a busy page, and how far they are from plain ones. Pure.
 
-import type { Agreement, BenchReport, LaunchProbe, StepRow, StepRun } from '../report';
+import type { Agreement, BenchReport, LaunchProbe, StepRow, StepRun } from '../../report';
 import { figure, grid } from './grid';
 
 type StepReport = Extract<BenchReport, { suite: 'step' }>;

@@ -1,8 +1,8 @@
 // The picture of the attention bench: its axes, its lines and its legend.
 
 import { expect, test } from 'vitest';
-import { plotAttention } from '../../../bench/terminal/attention_plot';
-import { AROUND, attentionReport, ROOFLINE } from './reports';
+import { plotAttention } from '../../../../bench/terminal/plots/attention_plot';
+import { AROUND, attentionReport, ROOFLINE } from '../reports';
 
 /** The corners of the nth line of the first panel, bounds first: [x, y] each. */
 function corners(svg: string, n: number): number[][] {

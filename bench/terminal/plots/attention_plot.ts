@@ -1,6 +1,6 @@
 // The attention bench as a picture: milliseconds of each sibling by length, and what the roofline allows. Pure.
 
-import type { AttentionRow, BenchReport } from '../report';
+import type { AttentionRow, BenchReport } from '../../report';
 import type { Point, Series, Style } from './chart';
 import { drawChart } from './chart';
 

@@ -1,6 +1,6 @@
 // What clients of OpenAI's interface cost the main thread, as a table. Pure.
 
-import type { BenchReport, SdkAnswer } from '../report';
+import type { BenchReport, SdkAnswer } from '../../report';
 import { figure, grid } from './grid';
 
 const NONE = '-';

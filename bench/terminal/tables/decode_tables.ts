@@ -1,9 +1,9 @@
 // Decode and prefill of synthetic models as tables: when tokens arrive, what the GPU and the worker spend, kernel by
 // kernel. Pure.
 
-import { stepText } from '../../src/engine/step_text';
-import { optionTexts } from '../option_texts';
-import type { DecodeRow, Gaps, KernelTable, ModelBytes, ModelChoice, PrefillRow } from '../report';
+import { stepText } from '../../../src/engine/step_text';
+import { optionTexts } from '../../option_texts';
+import type { DecodeRow, Gaps, KernelTable, ModelBytes, ModelChoice, PrefillRow } from '../../report';
 import { figure, grid } from './grid';
 
 const NONE = '-';

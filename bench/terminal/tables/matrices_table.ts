@@ -1,6 +1,6 @@
 // Products on subgroup matrices beside matmul_q8 as a table. Pure.
 
-import type { BenchReport, MatricesRow } from '../report';
+import type { BenchReport, MatricesRow } from '../../report';
 import { figure, grid } from './grid';
 
 const HEAD = [

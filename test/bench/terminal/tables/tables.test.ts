@@ -1,12 +1,12 @@
 // The tables of the bench for people, one kind a suite.
 
 import { describe, expect, test } from 'vitest';
-import type { BaselineRow, BenchReport, RaceRow, StepRow } from '../../../bench/report';
-import { figure, grid } from '../../../bench/terminal/grid';
-import { benchTables, everyModelRefused } from '../../../bench/terminal/tables';
-import { tuneTables } from '../../../bench/terminal/tune_tables';
-import type { AttentionResult } from '../../../src/tune/results';
-import { AROUND, attentionReport, ROOFLINE } from './reports';
+import type { BaselineRow, BenchReport, RaceRow, StepRow } from '../../../../bench/report';
+import { figure, grid } from '../../../../bench/terminal/tables/grid';
+import { benchTables, everyModelRefused } from '../../../../bench/terminal/tables/tables';
+import { tuneTables } from '../../../../bench/terminal/tables/tune_tables';
+import type { AttentionResult } from '../../../../src/tune/results';
+import { AROUND, attentionReport, ROOFLINE } from '../reports';
 
 test('figures keep three digits, whatever their size', () => {
   expect([1234.5, 123.45, 12.345, 1.2345, 0.012345, 0].map(figure)).toEqual([

@@ -5,9 +5,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { plotDecode } from '../../../bench/terminal/decode_plot';
-import { ROOT } from '../../../tools/lib/ensure.mjs';
-import { attentionReport, decodeReport, decodeRow, REFUSED } from './reports';
+import { plotDecode } from '../../../../bench/terminal/plots/decode_plot';
+import { ROOT } from '../../../../tools/lib/ensure.mjs';
+import { attentionReport, decodeReport, decodeRow, REFUSED } from '../reports';
 
 const SHAPE = 'llama-3.2-1b';
 const DEPTHS = ([1, 2, 'auto'] as const).map((runAhead, i) => decodeRow(512, runAhead, 4 / 2 ** i));

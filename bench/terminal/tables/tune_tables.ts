@@ -1,9 +1,9 @@
 // The tuners' answers as tables: the lettered combinations, what was tried around their best, decode by cache length,
 // and matrix products by shape. Pure.
 
-import type { ProductResult, AttentionResult as TuneResult } from '../../src/tune/results';
-import type { ProductsTable } from '../page/suites/tune';
-import type { TuneTable } from '../report';
+import type { ProductResult, AttentionResult as TuneResult } from '../../../src/tune/results';
+import type { ProductsTable } from '../../page/suites/tune';
+import type { TuneTable } from '../../report';
 import { figure, grid, parameterText } from './grid';
 
 /** The combination that others are compared with: no tiling of the output. */

@@ -1,6 +1,6 @@
 // The races of arithmetics as a table. Pure.
 
-import type { BenchReport, RaceRow } from '../report';
+import type { BenchReport, RaceRow } from '../../report';
 import { figure, grid } from './grid';
 
 type Race = NonNullable<RaceRow['race']>;

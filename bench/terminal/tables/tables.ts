@@ -1,6 +1,6 @@
 // What `bench` prints for people: one table a suite. Pure.
 
-import type { AttentionRow, BaselineResult, BenchReport, QualityRow, Roofline, RooflinePoint } from '../report';
+import type { AttentionRow, BaselineResult, BenchReport, QualityRow, Roofline, RooflinePoint } from '../../report';
 import { decodeTables, prefillTables } from './decode_tables';
 import { figure, grid, parameterText } from './grid';
 import { kvTable } from './kv_table';

@@ -1,9 +1,9 @@
 // The tables of the decode and prefill benches, and the merging of several browsers.
 
 import { expect, test } from 'vitest';
-import { mergeBrowsers } from '../../../bench/terminal/browsers';
-import { benchTables } from '../../../bench/terminal/tables';
-import { decodeReport, decodeRow, KERNELS, prefillReport, REFUSED } from './reports';
+import { mergeBrowsers } from '../../../../bench/terminal/browsers';
+import { benchTables } from '../../../../bench/terminal/tables/tables';
+import { decodeReport, decodeRow, KERNELS, prefillReport, REFUSED } from '../reports';
 
 test('decode: arrivals and costs of every row, the memory, and the kernels apart', () => {
   const text = benchTables(decodeReport([decodeRow(512, 1, 2), decodeRow(512, 'auto', 0.5)], [KERNELS]));

@@ -1,10 +1,10 @@
 // What clients cost the main thread, as a table, in one browser and in several.
 
 import { expect, test } from 'vitest';
-import type { BenchReport, SdkRow } from '../../../bench/report';
-import { mergeBrowsers } from '../../../bench/terminal/browsers';
-import { benchTables } from '../../../bench/terminal/tables';
-import { AROUND } from './reports';
+import type { BenchReport, SdkRow } from '../../../../bench/report';
+import { mergeBrowsers } from '../../../../bench/terminal/browsers';
+import { benchTables } from '../../../../bench/terminal/tables/tables';
+import { AROUND } from '../reports';
 
 /** Answers of 500 tokens in one second, with so much work for each token. */
 const row = (reader: string, taskUs: readonly number[], chunks: number | null): SdkRow => ({
