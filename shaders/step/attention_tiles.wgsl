@@ -24,10 +24,9 @@ fn m_of(head: u32) -> f32 {
   return rounded(bitcast<f32>(select(~word, word & 0x7fffffffu, word >= 0x80000000u)));
 }
 
-// The place of a quad of a value. The quads of neighboring keys are in another order each, so that threads that write
-// the same quad of several keys use different banks.
-const ORDERS = min((DIM / 4u) & (~(DIM / 4u) + 1u), 16u);    // the largest power of two that divides DIM / 4
-fn value_place(key: u32, quad: u32) -> u32 { return key * (DIM / 4u) + (quad ^ (key % ORDERS)); }
+// Quad `quad` of value `key` lies at key * QUADS + (quad + key) % QUADS: threads that write the same quad of several
+// keys use different banks.
+const QUADS = DIM / 4u;
 
 // Octs of a key that a thread has: neighbors read neighbors.
 fn lane_oct(i: u32) -> u32 { return i * K_LANES + lid % K_LANES; }
@@ -62,16 +61,16 @@ fn attend(group: u32, layer: u32, tag: u32) {
     if (lid < OCTS) { k_cache[at] = fresh_oct(0u, lid); } else { v_cache[at] = fresh_oct(1u, lid - OCTS); }
     store_scales(first);
   }
-  let quad = lid % (DIM / 4u);
-  let own_heads = lid % COLUMNS / (DIM / 4u) * OWN_HEADS;
-  let slice = lid / COLUMNS;
+  let quad = lid % QUADS;
+  let own = lid % COLUMNS / QUADS;          // heads own * OWN_HEADS and up
+  let slice = lid % THREADS / COLUMNS;
   for (var start = begin; start < end; start += TILE) {
     if (start + key == place_of(group)) {
       k = fresh_octs(0u);
       v = fresh_octs(1u);
     }
     put_scores(k, key, start + key < end);
-    put_values(v, key);
+    put_values(v);
     if (start + TILE < end) {
       k = load_keys(first, min(start + TILE + key, newest));
       v = load_values(first, min(start + TILE + key, newest));
@@ -80,19 +79,22 @@ fn attend(group: u32, layer: u32, tag: u32) {
     weigh(key);
     workgroupBarrier();
     if (slice < SLICES) {
-      rescale(own_heads);
-      for (var j = slice; j < min(TILE, end - start); j += SLICES) {
-        add_value(own_heads, j, value_at(value_place(j, quad)));
+      rescale(own * OWN_HEADS);
+      for (var n = slice; n < min(TILE, end - start); n += SLICES) {
+        let j = n % TILE;
+        let at = (j * QUADS + (quad + j) % QUADS) * QUAD_PAIRS;
+        add_value(p_tile[own * TILE + j], value_of(x_words[at], x_words[at + QUAD_PAIRS - 1u]));
       }
     }
     workgroupBarrier();
   }
-  if (slice < SLICES) { put_o(slice * 2u * GROUP_QUADS + 2u * (own_heads * (DIM / 4u) + quad)); }
+  if (slice < SLICES) { put_o(slice * 2u * GROUP_QUADS + 2u * (own * OWN_HEADS * QUADS + quad)); }
   put_l();
   workgroupBarrier();
   let part = PARTS_AT + group * PART_WORDS;
   if (is_busy(group)) {
-    for (var i = lid; i < 2u * GROUP_QUADS; i += THREADS) {
+    for (var pair = lid; pair < 2u * GROUP_QUADS; pair += THREADS) {
+      let i = pair % (2u * GROUP_QUADS);
       var o = vec2(0.0);
       for (var s = 0u; s < SLICES; s++) { o += bitcast<vec2<f32>>(x_words[s * 2u * GROUP_QUADS + i]); }
       publish(part + 2u * i, float24(o.x), tag);

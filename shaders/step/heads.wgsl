@@ -35,8 +35,6 @@ fn head_word(i: u32) -> u32 {
   return first + (N_KV_HEADS * GROUP + kv_head) * DIM + key_value + select(0u, (N_KV_HEADS - 1u) * DIM, key_value >= DIM);
 }
 
-fn put_head(i: u32, payload: u32) { heads[i] = from24(payload); }
-
 // The norms of q and k, whose weights are at `weight` of params: DIM of q, then DIM of k.
 fn find_head_rstd() {
   workgroupBarrier();

@@ -17,13 +17,11 @@ fn part_word(i: u32) -> u32 {
   return part + select(GROUP * DIM + 2u * (head % GROUP) + e - 16u, head % GROUP * DIM + block * 16u % DIM + e, e < 16u);
 }
 
-fn put_part(i: u32, payload: u32) { merged[i] = from24(payload); }
-
 fn merge(tag: u32) {
   take_parts(tag);
   workgroupBarrier();
   for (var i = lid; i < ROWS * OWN_A * 16u; i += THREADS) {
-    let first_value = i / 16u * SPLITS * SPLIT_WORDS;
+    let first_value = i / 16u % (ROWS * OWN_A) * SPLITS * SPLIT_WORDS;
     var m = M_START;
     for (var s = 0u; s < SPLITS; s++) { m = max(m, merged[first_value + s * SPLIT_WORDS + 16u]); }
     var o = 0.0;

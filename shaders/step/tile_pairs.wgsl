@@ -1,17 +1,16 @@
 // Keys and values of a tile as floats or halves. Library of attention_tiles: fresh_pairs.
 struct LaneOcts { octs: array<KvOct, LANE_OCTS> }
 
-fn put_value(at: u32, value: KvQuad) {
-  for (var i = 0u; i < QUAD_PAIRS; i++) { x_words[at * QUAD_PAIRS + i] = kv_pairs(value, i); }
-}
-fn value_at(at: u32) -> vec4<f32> {
-  return kv_quad(kv_quad_of(x_words[at * QUAD_PAIRS], x_words[at * QUAD_PAIRS + QUAD_PAIRS - 1u]));
-}
+fn value_of(low: vec2<u32>, high: vec2<u32>) -> vec4<f32> { return kv_quad(kv_quad_of(low, high)); }
 
-fn put_values(v: LaneOcts, key: u32) {
+fn put_values(v: LaneOcts) {
+  let key = lid % THREADS / K_LANES;
   for (var i = 0u; i < LANE_OCTS; i++) {
-    put_value(value_place(key, 2u * lane_oct(i)), kv_low(v.octs[i]));
-    put_value(value_place(key, 2u * lane_oct(i) + 1u), kv_high(v.octs[i]));
+    let quad = 2u * (i * K_LANES + lid % K_LANES) + key;
+    for (var j = 0u; j < QUAD_PAIRS; j++) {
+      x_words[(key * QUADS + quad % QUADS) * QUAD_PAIRS + j] = kv_pairs(kv_low(v.octs[i]), j);
+      x_words[(key * QUADS + (quad + 1u) % QUADS) * QUAD_PAIRS + j] = kv_pairs(kv_high(v.octs[i]), j);
+    }
   }
 }
 

@@ -8,12 +8,15 @@ fn halves(x: KvQuad) -> vec2<u32> {
   let value = kv_quad(x);
   return vec2(pack2x16float(value.xy), pack2x16float(value.zw));
 }
-fn value_at(at: u32) -> vec4<f32> { return vec4(unpack2x16float(x_words[at].x), unpack2x16float(x_words[at].y)); }
+const QUAD_PAIRS = 1u;
+fn value_of(low: vec2<u32>, high: vec2<u32>) -> vec4<f32> { return vec4(unpack2x16float(low.x), unpack2x16float(low.y)); }
 
-fn put_values(v: LaneOcts, key: u32) {
+fn put_values(v: LaneOcts) {
+  let key = lid % THREADS / K_LANES;
   for (var i = 0u; i < LANE_OCTS; i++) {
-    x_words[value_place(key, 2u * lane_oct(i))] = halves(v.octs[i].x);
-    x_words[value_place(key, 2u * lane_oct(i) + 1u)] = halves(v.octs[i].y);
+    let quad = 2u * (i * K_LANES + lid % K_LANES) + key;
+    x_words[key * QUADS + quad % QUADS] = halves(v.octs[i].x);
+    x_words[key * QUADS + (quad + 1u) % QUADS] = halves(v.octs[i].y);
   }
   if (lid % K_LANES == 0u) { tile_scales[key] = v.scale; }
 }

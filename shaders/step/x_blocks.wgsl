@@ -13,47 +13,19 @@ var<workgroup> y_own: array<f32, ROWS * MOST_OWN>;
 var<workgroup> x_own: array<f32, ROWS * OWN_HIDDEN>;
 var<workgroup> squares: array<f32, ROWS>;
 
-// Word i of a token's.
-fn put_block_word(token: u32, i: u32, payload: u32, stride: u32, planes: u32) {
-  let j = i & 7u;
-  if (j < planes) { x_words[(token * planes + j) * stride + (i >> 4u)][(i >> 3u) & 1u] = payload; }
-}
-
 fn bytes_of(a: u32, b: u32, c: u32, d: u32, e: u32, f: u32) -> vec4<u32> {
   return vec4(a | (b << 24u), (b >> 8u) | (c << 16u), (c >> 16u) | (d << 8u), e | (f << 24u));
 }
 
-// Puts the bytes of n_blocks blocks of 32 of each token together, four to a word: in the first four planes, elements 0
-// to 15 beside elements 16 to 31.
-fn pack_x(n_blocks: u32, stride: u32, planes: u32) {
-  for (var i = lid; i < ROWS * n_blocks; i += THREADS) {
-    let at = i / n_blocks * planes * stride + i % n_blocks;
-    let x = load_words(at, stride);
-    for (var j = 0u; j < 4u; j++) { x_words[at + j * stride] = vec2(x.low[j], x.high[j]); }
-  }
-  workgroupBarrier();
-}
-
-// `at`: the block, and the entries of the tokens in front.
-fn load_x(at: u32, stride: u32) -> X {
-  if (ROWS == 1u) { return load_words(at, stride); }
-  let a = x_words[at];
-  let b = x_words[stride + at];
-  let c = x_words[2u * stride + at];
-  let d = x_words[3u * stride + at];
-  let scales = x_words[6u * stride + at];
-  return X(vec4(a.x, b.x, c.x, d.x), vec4(a.y, b.y, c.y, d.y), bitcast<vec2<f32>>(scales << vec2(8u)));
-}
-
-fn load_words(at: u32, stride: u32) -> X {
-  let a = x_words[at];
-  let b = x_words[stride + at];
-  let c = x_words[2u * stride + at];
-  let d = x_words[3u * stride + at];
-  let e = x_words[4u * stride + at];
-  let f = x_words[5u * stride + at];
-  let scales = x_words[6u * stride + at];
+// A block of x, of its entries in the planes: as its words came, or with its bytes put together.
+fn x_of_words(
+  a: vec2<u32>, b: vec2<u32>, c: vec2<u32>, d: vec2<u32>, e: vec2<u32>, f: vec2<u32>, scales: vec2<u32>,
+) -> X {
   return X(bytes_of(a.x, b.x, c.x, d.x, e.x, f.x), bytes_of(a.y, b.y, c.y, d.y, e.y, f.y), bitcast<vec2<f32>>(scales << vec2(8u)));
+}
+
+fn x_of_bytes(a: vec2<u32>, b: vec2<u32>, c: vec2<u32>, d: vec2<u32>, scales: vec2<u32>) -> X {
+  return X(vec4(a.x, b.x, c.x, d.x), vec4(a.y, b.y, c.y, d.y), bitcast<vec2<f32>>(scales << vec2(8u)));
 }
 
 // Adds up the squares of so many blocks that are in workgroup memory, to those before unless they are the first.
@@ -79,7 +51,7 @@ fn publish_blocks(region: u32, first_block: u32, n_values: u32, n_blocks: u32, o
     let word = i - token * (n_values / 2u);
     let block = first_block + word / 8u;
     if (block >= n_blocks) { continue; }
-    let first_value = i / 8u * 16u;
+    let first_value = i / 8u % (ROWS * MOST_OWN / 16u) * 16u;
     let j = i % 8u;
     var most = 0.0;
     for (var e = 0u; e < 16u; e++) { most = max(most, abs(y_own[first_value + e])); }
@@ -94,7 +66,8 @@ fn publish_blocks(region: u32, first_block: u32, n_values: u32, n_blocks: u32, o
       payload = d;
     } else if (of_x) {
       var sum = 0.0;
-      for (var e = 0u; e < 16u; e++) { sum = fma(x_own[first_value + e], x_own[first_value + e], sum); }
+      let first_own = i / 8u % (ROWS * OWN_HIDDEN / 16u) * 16u;
+      for (var e = 0u; e < 16u; e++) { sum = fma(x_own[first_own + e], x_own[first_own + e], sum); }
       payload = float24(sum);
     }
     publish(region + (token * n_blocks + block) * 8u + j, payload, tag);

@@ -239,13 +239,13 @@ function takes(shape: StepShape, plan: StepPlan): Take[] {
       name: 'take_heads',
       count: (group + 2) * headDim,
       at: (i: string) => `head_word(${i})`,
-      put: (i: string, word: string) => `put_head(${i}, ${word});`,
+      put: (i: string, word: string) => `heads[${i}] = from24(${word});`,
     },
     {
       name: 'take_parts',
       count: rows * (ownA / X_BLOCK) * splits * (X_BLOCK + 2),
       at: (i: string) => `part_word(${i})`,
-      put: (i: string, payload: string) => `put_part(${i}, ${payload});`,
+      put: (i: string, payload: string) => `merged[${i}] = from24(${payload});`,
     },
   ];
 }
@@ -261,14 +261,17 @@ function takeX(
   const [all, some] = [blocks * X_BLOCK, chunk * X_BLOCK]; // words of a token
   const even = some % threads === 0; // word `from` and those of the other threads are of one token
   const token = (i: string, from: number) => (tokens === 1 || even ? `${Math.floor(from / some)}u` : `${i} / ${some}u`);
-  const word = (i: string, from: number) => (even ? `lid + ${from % some}u` : tokens === 1 ? i : `${i} % ${some}u`);
+  const word = (i: string, from: number) =>
+    even ? `lid % ${threads}u + ${from % some}u` : tokens === 1 ? i : `${i} % ${some}u`;
   const at = (i: string, from: number) => {
     const own = chunk < blocks ? `chunk * ${some}u + ${word(i, from)}` : word(i, from);
     const there = blocks % chunk === 0 ? own : `min(${own}, ${all - 1}u)`;
     return `${first}u + ${tokens === 1 ? '' : `min(${token(i, from)}, n_rows() - 1u) * ${all}u + `}${there}`;
   };
-  const put = (i: string, payload: string, from: number) =>
-    `put_block_word(${token(i, from)}, ${word(i, from)}, ${payload}, ${xStride(chunk)}u, ${planesOf(normed)}u);`;
+  const planes = planesOf(normed);
+  const put = (i: string, payload: string, from: number) => `let w = ${word(i, from)};
+    let at = (${token(i, from)} * ${planes}u + w % 8u) * ${xStride(chunk)}u + w / 16u;
+    if (w % 8u < ${planes}u) { x_words[at][w / 8u % 2u] = ${payload}; }`;
   return { name, parameter: 'chunk', count: tokens * some, at, put, polled: chunk < blocks };
 }
 

@@ -12,12 +12,17 @@ ${scoresWgsl(shape, plan, subgroup)}
 ${valuesWgsl(shape.headDim, plan.ownHeads)}`;
 }
 
+/** p of one key for OWN_HEADS heads. */
+function pType(ownHeads: number): string {
+  return ownHeads === 1 ? 'f32' : `vec${ownHeads}<f32>`;
+}
+
 /** p of a tile, those of OWN_HEADS heads side by side; later l of each subgroup. */
 function weightsWgsl(group: number, ownHeads: number): string {
-  const [type, component] = ownHeads === 1 ? ['f32', ''] : [`vec${ownHeads}<f32>`, `[head % ${ownHeads}u]`];
+  const component = ownHeads === 1 ? '' : `[head % ${ownHeads}u]`;
   const place = `p_tile[head / ${ownHeads}u * TILE + key]${component}`;
   return `
-var<workgroup> p_tile: array<${type}, ${group / ownHeads}u * TILE>;
+var<workgroup> p_tile: array<${pType(ownHeads)}, ${group / ownHeads}u * TILE>;
 fn put_p(head: u32, key: u32, p: f32) { ${place} = p; }
 fn p_at(head: u32, key: u32) -> f32 { return ${place}; }`;
 }
@@ -46,7 +51,7 @@ fn start_scores() { ${each(kept, (i) => `kept_l${i} = 0.0; kept_m${i} = rounded(
 fn put_scores(keys: LaneOcts, key: u32, live: bool) {
   ${each(group, (h) => `var s${h} = 0.0;`, ' ')}
   for (var i = 0u; i < LANE_OCTS; i++) {
-    let oct = lane_oct(i);
+    let oct = i * K_LANES + lid % K_LANES;
     let k = kv_oct(keys.octs[i]);
     ${each(group, dot, '\n    ')}
   }
@@ -76,8 +81,7 @@ fn start_values() { ${each(ownHeads, (h) => `own_o${h} = vec4(0.0); own_m${h} = 
 fn rescale(own_heads: u32) {
   ${each(ownHeads, rescale, '\n  ')}
 }
-fn add_value(own_heads: u32, key: u32, value: vec4<f32>) {
-  let p = p_tile[own_heads / ${ownHeads}u * TILE + key];
+fn add_value(p: ${pType(ownHeads)}, value: vec4<f32>) {
   ${each(ownHeads, (h) => `own_o${h} += p${ownHeads === 1 ? '' : `[${h}]`} * value;`, ' ')}
 }
 fn put_o(at: u32) {

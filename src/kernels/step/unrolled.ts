@@ -1,6 +1,7 @@
 // The parts of the fused step's shader whose registers need names: waits for many words at once, and products of
 // several rows a thread. Compilers do not move loads out of loops, and an array that is indexed in a loop lands in
-// memory on some devices.
+// memory on some devices. Indices of workgroup memory are written out where they are used, as sums and remainders of
+// constants: of others Tint does not see that they are in bounds, and clamps each.
 
 import { readsScaleQuads, WEIGHT_FORMATS } from '../linear/weight_format';
 import { loadsOf, partsOf, planesOf, type RunPlan, rowParts, type StepPlan, xStride } from './step_plan';
@@ -57,7 +58,7 @@ fn ${name}(${parameters}) {
     if ((n & LOOK_EVERY) == LOOK_EVERY) { gave_up = stops_waiting(n); }
   }
   if ((${stale}) != 0u) { give_up(); }
-  ${each(n, (k) => `${guard(k)}{ ${put(`(lid + ${k * threads}u)`, `(${v(k)} & 0xffffffu)`, k * threads)} }`, '\n  ')}
+  ${each(n, (k) => `${guard(k)}{ ${put(`(lid % ${threads}u + ${k * threads}u)`, `(${v(k)} & 0xffffffu)`, k * threads)} }`, '\n  ')}
 }`;
 }
 
@@ -193,7 +194,7 @@ function multiplyRuns({ take, normed, emit, ahead }: Product, runs: readonly Run
   const count = chunksOf(runs[0]);
   const squared = blocks % chunk === 0 ? `${2 * chunk}u` : `2u * min(${chunk}u, ${blocks}u - chunk * ${chunk}u)`;
   const next = count === 1 ? '' : `if (chunk + 1u < ${count}u) { poll_${take}(tag, chunk + 1u); }`;
-  const pack = runs[0].tokens === 1 ? '' : `pack_x(${chunk}u, ${xStride(chunk)}u, ${planesOf(normed)}u);`;
+  const pack = runs[0].tokens === 1 ? '' : packWgsl(runs[0].tokens, chunk, planesOf(normed), threads);
   const multiply = `${take}(tag, chunk);
   workgroupBarrier();
   ${pack}
@@ -205,6 +206,41 @@ function multiplyRuns({ take, normed, emit, ahead }: Product, runs: readonly Run
   ${ahead}
   workgroupBarrier();
   ${runs.map((run) => finishWgsl(run, emit, threads, subgroup)).join('\n  ')}`;
+}
+
+/**
+ * `body` for i from 0 to count, shared out among threads. A loop even where it runs once: compilers do not move the
+ * loads in front of it, which are to be early, behind a loop.
+ */
+function forEachWgsl(count: number, threads: number, body: string): string {
+  return `for (var n = lid; n < ${count}u; n += ${threads}u) { let i = n % ${count}u;
+    ${body}
+  }`;
+}
+
+/** The entries of a block of x, in the planes from `first` on. */
+function planeWgsl(count: readonly number[], at: string, first: number, stride: number): string {
+  return count.map((plane) => `x_words[${at} + ${first + plane * stride}u]`).join(', ');
+}
+
+/** A block of x of one token, or of one of several, whose bytes are put together. */
+function xWgsl(tokens: number, at: string, first: number, stride: number): string {
+  return tokens === 1
+    ? `x_of_words(${planeWgsl([0, 1, 2, 3, 4, 5, 6], at, first, stride)})`
+    : `x_of_bytes(${planeWgsl([0, 1, 2, 3, 6], at, first, stride)})`;
+}
+
+/**
+ * Puts the bytes of a chunk of x of each token together, four to a word: in the first four planes, elements 0 to 15
+ * beside elements 16 to 31.
+ */
+function packWgsl(tokens: number, chunk: number, planes: number, threads: number): string {
+  const stride = xStride(chunk);
+  const pack = `let at = i / ${chunk}u * ${planes * stride}u + i % ${chunk}u;
+    let x = x_of_words(${planeWgsl([0, 1, 2, 3, 4, 5, 6], 'at', 0, stride)});
+    ${each(4, (j) => `x_words[at + ${j * stride}u] = vec2(x.low[${j}], x.high[${j}]);`, ' ')}`;
+  return `${forEachWgsl(tokens * chunk, threads, pack)}
+  workgroupBarrier();`;
 }
 
 function chunksOf({ blocks, chunk }: RunPlan): number {
@@ -262,7 +298,8 @@ function multiplyWgsl(run: Run, planes: number, threads: number, subgroup: numbe
   const nSums = groupRows * tokens;
   const turn = trips === perLane ? '' : ` + trip / ${perLane}u * ${sets * nSums}u`;
   const emit = (sum: string, value: string) => {
-    const at = `row_parts[${part0}u + (lid / ${lanes}u * ${nSums}u + ${sum}${turn}) * ${parts}u + lid % ${lanes}u / ${width}u]`;
+    const set = `lid % ${threads}u / ${lanes}u`;
+    const at = `row_parts[${part0}u + (${set} * ${nSums}u + ${sum}${turn}) * ${parts}u + lid % ${lanes}u / ${width}u]`;
     return `${at} = ${value}${count === 1 ? '' : ` + select(${at}, 0.0, chunk == 0u)`};`;
   };
   const reduce = reduceWgsl(nSums, width, emit);
@@ -295,12 +332,12 @@ function productsWgsl(run: Run, planes: number, threads: number): string {
     `let u${r} = ${marked('unpack', format)}(${marked('packed', format)}(c${r}, ${place(r)}));`;
   const product = (r: number, t: number) =>
     `s${r * tokens + t} += ${marked('scaled_dot_halves', format)}(u${r}, x.low, x.high, x.d);`;
-  const at = chunk % lanes === 0 ? 'block' : `min(block, ${chunk - 1}u)`;
-  const token = (t: number) => `{ let x = load_x(${t * planes * stride}u + ${at}, ${stride}u);
+  const token = (t: number) => `{ let x = ${xWgsl(tokens, 'at', t * planes * stride, stride)};
         ${each(groupRows, (r) => product(r, t), '\n        ')} }`;
   const near = each(Math.ceil(tokens / 2), token);
   const far = each(Math.floor(tokens / 2), (i) => token(Math.ceil(tokens / 2) + i));
-  const multiply = `${each(groupRows, unpacked, '\n      ')}
+  const multiply = `let at = ${chunk % lanes === 0 ? 'block' : `min(block, ${chunk - 1}u)`};
+      ${each(groupRows, unpacked, '\n      ')}
       ${near}
       ${far && `if (n_rows() > ${Math.ceil(tokens / 2)}u) { ${far} }`}`;
   const isThere = [
@@ -317,11 +354,14 @@ function finishWgsl(run: Run, emit: Product['emit'], threads: number, subgroup: 
   const parts = partsOf(run, subgroup);
   const sum = (i: string) => each(parts, (p) => `row_parts[${part0}u + (${i}) * ${parts}u + ${p}u]`, ' + ');
   const [token, local] = tokens === 1 ? ['0u', 'i'] : [`i % ${tokens}u`, `i / ${tokens}u`];
-  const loop = (count: number, finish: string) => `for (var i = lid; i < ${count * tokens}u; i += ${threads}u) {
-    let token = ${token};
+  const loop = (count: number, finish: string) =>
+    forEachWgsl(
+      count * tokens,
+      threads,
+      `let token = ${token};
     let own = ${local};
-    if (token < n_rows()) { ${finish} }
-  }`;
+    if (token < n_rows()) { ${finish} }`,
+    );
   if ('pairs' in emit) {
     const row = (odd: number) => sum(`(2u * own + ${odd}u) * ${tokens}u + token`);
     return loop(own / 2, `${emit.pairs}(token, own, ${row(0)}, ${row(1)});`);
