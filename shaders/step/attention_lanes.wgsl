@@ -1,7 +1,7 @@
 // Attention of one split of the keys for the query heads of one KV head, by lanes of subgroups (attention/lanes/lanes):
-// for long caches, since no barrier stands between tiles. Keys and values are floats or halves.
+// for long caches, since no barrier stands between tiles.
 // Constants: those of lanes; LAYER_OCTS.
-// Libraries: heads, fresh_pairs, columns, lanes, lane_keys_pairs, kv_scales_none.
+// Libraries: heads, fresh_*, lane_pairs or lane_q8, columns, lanes, lane_keys_*, kv_scales_none or kv_scales_cells.
 const OWN_KEY = true;
 
 // `part`: the first word of this workgroup's m, l and o.
@@ -14,13 +14,9 @@ fn softcap4(score: Heads) -> Heads { return score; }
 var<private> first_keys: Keys;        // of the first tile
 var<private> first_values: Values;
 
-fn q_at(work: Work, h: u32, d: u32) -> Heads {
-  var x = Heads(0.0);
-  for (var j = 0u; j < 4u; j++) {
-    let head = 4u * h + j;
-    if (head < GROUP && d < DIM) { x[j] = q_heads[(head * DIM + d) / 4u][d % 4u]; }
-  }
-  return x;
+fn q_quad(work: Work, head: u32, quad: u32) -> vec4<f32> {
+  if (head >= GROUP || quad >= DIM / 4u) { return vec4(0.0); }
+  return q_heads[head * (DIM / 4u) + quad];
 }
 
 // x_words is free during attention.
@@ -52,20 +48,26 @@ fn emit(work: Work, h: u32, d: u32, o: Heads, l: Heads) {
   }
 }
 
-fn complete(keys: ptr<function, Keys>, values: ptr<function, Values>, span: Span, start: u32, lane: u32) {
-  if (start + lane / KEY_LANES == place_of(wg)) {
-    for (var i = 0u; i < CELLS_EACH; i++) { (*keys).cells[i] = fresh_oct(0u, min(i * KEY_LANES + lane % KEY_LANES, CELLS - 1u)); }
+// The step's own key is the first of its split, in front of those in the cache: only the first tile has it.
+fn complete(keys: ptr<function, Keys>, values: ptr<function, Values>, lid: u32) {
+  if (lid >= SUBGROUP || !has_own_key(wg)) { return; }
+  if (lid < KEY_LANES) {
+    for (var i = 0u; i < CELLS_EACH; i++) { (*keys).cells[i] = fresh_cell(min(i * KEY_LANES + lid, CELLS - 1u)); }
+    (*keys).key_scale = fresh_scale(0u);
+    (*keys).value_scale = fresh_scale(1u);
   }
-  for (var i = 0u; i < V_KEYS; i++) {
-    if (start + i * SLICES + lane / V_LANES == place_of(wg)) {
-      for (var e = 0u; e < OCTS_EACH; e++) { (*values)[i * OCTS_EACH + e] = fresh_oct(1u, min(e * V_LANES + lane % V_LANES, OCTS - 1u)); }
-    }
+  if (lid < V_LANES) {
+    for (var e = 0u; e < OCTS_EACH; e++) { (*values)[e] = fresh_oct(1u, min(e * V_LANES + lid, OCTS - 1u)); }
   }
 }
 
+// The split's own key moves the others up by one: key i is row i - 1 of the cache. The row in front of the first is
+// read in vain.
 fn span_of(layer: u32) -> Span {
-  let first = layer * LAYER_OCTS + head_row() * OCTS;
-  return Span(split_begin(wg), split_end(wg), split_newest(wg), first, first, 0u);
+  let moved = select(0u, 1u, has_own_key(wg));
+  let cell = layer * (LAYER_OCTS * 8u / CELL_DIMS) + (head_row() - moved) * CELLS;
+  let oct = layer * LAYER_OCTS + (head_row() - moved) * OCTS;
+  return Span(split_begin(wg), split_end(wg), split_newest(wg) + moved, cell, oct, scale_row(layer) - moved);
 }
 
 // Issues the loads of the first tile.
@@ -81,11 +83,10 @@ fn attend(group: u32, layer: u32, tag: u32) {
   let span = span_of(layer);
   take_turned(layer, tag);
   if (has_own_key(group)) {
-    let at = span.oct + place_of(group) * OCTS + lid;
-    if (lid < OCTS) {
-      k_cache[at] = fresh_oct(0u, lid);
-      v_cache[at] = fresh_oct(1u, lid);
-    }
+    let key = place_of(group) + 1u;
+    if (lid < CELLS) { k_cache[span.cell + key * CELLS + lid] = fresh_cell(lid); }
+    if (lid < OCTS) { v_cache[span.oct + key * OCTS + lid] = fresh_oct(1u, lid); }
+    if (lid == 0u) { store_scales(span.row + key); }
   }
   let work = Work(PARTS_AT + group * PART_WORDS, tag, is_busy(group));
   load_q(work, lid);

@@ -2,6 +2,7 @@
 // keys come in tiles of TILE. The next tile is on its way while one is worked on.
 // Constants: K_LANES, LAYER_OCTS, OWN_HEADS (query heads of which a thread has a quad of o).
 // Libraries: heads, tile_*, online_softmax. src/kernels/step/tile_state.ts writes the registers.
+alias KvCell = KvOct;                     // a key is read in octs, as a value
 const OCTS = DIM / 8u;
 const LANE_OCTS = OCTS / K_LANES;         // octs of a key that a thread has
 const TILE = THREADS / K_LANES;

@@ -37,8 +37,8 @@ const ENDS = 128u;    // the next dispatch begins another range or another token
 @group(0) @binding(2) var<storage, read> params: array<f32>;             // (layers, LAYER_PARAMS)
 @group(0) @binding(3) var<storage, read> rope: array<vec2<f32>>;         // (CONTEXT, DIM / 2): cos, sin
 @group(0) @binding(4) var<storage, read_write> words: array<atomic<u32>>;
-@group(0) @binding(5) var<storage, read_write> k_cache: array<KvOct>;    // (layers, slots, N_KV_HEADS, CONTEXT, octs)
-@group(0) @binding(6) var<storage, read_write> v_cache: array<KvOct>;    // the same
+@group(0) @binding(5) var<storage, read_write> k_cache: array<KvCell>;   // (layers, slots, N_KV_HEADS, CONTEXT, cells)
+@group(0) @binding(6) var<storage, read_write> v_cache: array<KvOct>;    // the same, octs
 @group(0) @binding(7) var<storage, read_write> residual: array<f32>;     // (tokens, HIDDEN)
 @group(0) @binding(8) var<uniform> bound: Range;
 

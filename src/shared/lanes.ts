@@ -13,7 +13,7 @@ interface Lanes {
 }
 
 /** Bytes of a key that a lane has on its way, where a subgroup has lanes enough. */
-const KEY_BYTES = 64;
+const KEY_BYTES = 32;
 
 /** A cell, which a lane reads of a key at once: its bytes, and the dimensions in them. */
 export const CELLS = {
@@ -37,10 +37,56 @@ export function planLanes({ kvType, headDim }: Head, SUBGROUP: number): Lanes {
   return { SUBGROUP, KEY_LANES, CELLS_EACH, V_LANES };
 }
 
-/** Vectors of workgroup memory for `quads` times four heads: q and the states of the subgroups. */
+/** Vectors of workgroup memory for `quads` times four heads: q, its largest where in bytes, states of the subgroups. */
 export function laneVectors({ kvType }: Head, lanes: Lanes, quads: number, subgroups: number): number {
-  const q = lanes.KEY_LANES * lanes.CELLS_EACH * (kvType === 'q8' ? 4 : CELLS[kvType].dims);
+  const cells = lanes.KEY_LANES * lanes.CELLS_EACH;
+  const q = kvType === 'q8' ? 4 * cells + 1 : CELLS[kvType].dims * cells;
   return quads * (q + 2 * subgroups);
+}
+
+/** The parts of shaders/attention/lanes/lanes.wgsl that index registers of a lane: written out, without loops. */
+export function unrolledLanes(headDim: number, heads: number, { SUBGROUP, KEY_LANES, V_LANES }: Lanes): string {
+  const quads = Math.ceil(heads / 4);
+  const octs = Math.ceil(headDim / 8 / V_LANES);
+  const slices = SUBGROUP / V_LANES;
+  const each = (count: number, write: (i: number) => string) =>
+    Array.from({ length: count }, (_, i) => write(i)).join('\n  ');
+  const o = (h: number, e: number) => `(*o)[${h * octs + e}u]`;
+  const raise = (h: number) => `{
+    let most = raised((*m)[${h}u], s[${h}u]);
+    let alpha = softmax_p4((*m)[${h}u], most);
+    (*m)[${h}u] = most;
+    (*l)[${h}u] *= alpha;
+    ${each(octs, (e) => `${o(h, e)} = scaled(${o(h, e)}, alpha);`)}
+  }`;
+  const add = (i: number) => `{
+    ${each(octs, (e) => `let v${e} = kv_oct((*values)[${i * octs + e}u]);`)}
+    ${each(
+      quads,
+      (h) => `let p${h} = subgroupShuffle(s[${h}u], source + ${i * slices * KEY_LANES}u);
+    ${each(octs, (e) => `${o(h, e)} = plus(${o(h, e)}, p${h}, v${e});`)}`,
+    )}
+  }`;
+  const finish = (h: number) => `{
+    let most = common_m((*m)[${h}u], ${h}u, lid);
+    let alpha = softmax_p4((*m)[${h}u], most);
+    ${each(octs, (e) => `finish_oct(work, ${h}u, ${e}u, most, scaled(${o(h, e)}, alpha), lid);`)}
+  }`;
+  return `
+// m of a subgroup to the largest of these scores.
+fn raise(m: ptr<function, Scores>, l: ptr<function, Scores>, o: ptr<function, Output>, s: Scores) {
+  ${each(quads, raise)}
+}
+// Adds the values of a tile, of which lane \`source\` has p of the first.
+fn add_values(o: ptr<function, Output>, s: Scores, values: ptr<function, Values>, source: u32) {
+  ${each(SUBGROUP / KEY_LANES / slices, add)}
+}
+// Brings the states of all subgroups under one m, adds up l over lanes and o over slices and subgroups, and emits.
+fn finish(work: Work, m: ptr<function, Scores>, l: ptr<function, Scores>, o: ptr<function, Output>, lid: u32) {
+  ${each(quads, (h) => `leave_state((*m)[${h}u], (*l)[${h}u], ${h}u, lid);`)}
+  workgroupBarrier();
+  ${each(quads, finish)}
+}`;
 }
 
 /** The smallest power of two from `least` on. */

@@ -148,7 +148,6 @@ const attention =
 function step(attention: StepAttention): Create {
   return (gpu, { format, kvType, activation }) => {
     if (!hasIntegers(format)) throw new Error(`step: ${format} has no integers`);
-    if (attention === 'lanes' && kvType === 'q8') throw new Error('step_lanes: keys and values in q8 stay in tiles');
     const one = (rows: number) => [[{ format, rows }]];
     const { nHeads, nKvHeads, headDim } = HEADS;
     const kvLayerBytes = rangeStride(kvLayerBytesOf({ nKvHeads, headDim, kvType }, HEADS.contextLength));

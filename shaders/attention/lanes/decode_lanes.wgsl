@@ -16,18 +16,16 @@ var<workgroup> columns: array<Heads, WORKGROUP>;
 fn put_column(i: u32, x: Heads) { columns[i] = x; }
 fn column_at(i: u32) -> Heads { return columns[i]; }
 fn settled(m: Heads) -> Heads { return m; }
-fn complete(keys: ptr<function, Keys>, values: ptr<function, Values>, span: Span, start: u32, lane: u32) {}
+fn complete(keys: ptr<function, Keys>, values: ptr<function, Values>, lid: u32) {}
 
 // Query head h of the workgroup's, and whether the group has it: the last slice may hold fewer heads than HEADS.
 fn query_head(work: Work, h: u32) -> u32 { return work.kv_head * GQA_GROUP + work.head_slice * HEADS + h; }
 fn is_live(work: Work, h: u32) -> bool { return h < min(HEADS, GQA_GROUP - work.head_slice * HEADS); }
 
-fn q_at(work: Work, h: u32, d: u32) -> Heads {
-  var x = Heads(0.0);
-  for (var j = 0u; j < 4; j++) {
-    if (d < HEAD_DIM && is_live(work, 4 * h + j)) { x[j] = q[(work.token * N_HEADS + query_head(work, 4 * h + j)) * HEAD_DIM + d]; }
-  }
-  return x * Q_SCALE;
+fn q_quad(work: Work, head: u32, quad: u32) -> vec4<f32> {
+  if (!is_live(work, head) || quad >= HEAD_DIM / 4) { return vec4(0.0); }
+  let at = (work.token * N_HEADS + query_head(work, head)) * HEAD_DIM + 4 * quad;
+  return vec4(q[at], q[at + 1], q[at + 2], q[at + 3]) * Q_SCALE;
 }
 
 fn attend(work: Work, lid: u32) {

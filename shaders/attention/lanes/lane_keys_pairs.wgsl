@@ -7,9 +7,12 @@ const Q_CELLS = KEY_LANES * CELLS_EACH; // of a key; q of those past HEAD_DIM is
 var<workgroup> q_lanes: array<Heads, HEAD_QUADS * Q_CELLS * CELL_DIMS>;
 
 fn load_q(work: Work, lid: u32) {
-  for (var i = lid; i < HEAD_QUADS * Q_CELLS * CELL_DIMS; i += WORKGROUP) {
-    let cell = i / (CELL_DIMS * KEY_LANES) % CELLS_EACH * KEY_LANES + i % KEY_LANES;
-    q_lanes[i] = q_at(work, i / (CELL_DIMS * Q_CELLS), cell * CELL_DIMS + i / KEY_LANES % CELL_DIMS);
+  for (var i = lid; i < HEAD_QUADS * Q_CELLS * 2; i += WORKGROUP) {
+    let quad = i % (2 * Q_CELLS);
+    let x = q_quads(work, i / (2 * Q_CELLS), quad);
+    let cell = i / (2 * Q_CELLS) * Q_CELLS + quad / 2 / KEY_LANES * KEY_LANES;
+    let first = cell * CELL_DIMS + quad % 2 * 4 * KEY_LANES + quad / 2 % KEY_LANES;
+    for (var d = 0u; d < 4; d++) { q_lanes[first + d * KEY_LANES] = x[d]; }
   }
   workgroupBarrier();
 }
@@ -25,8 +28,6 @@ fn scores_of(keys: Keys, lane: u32) -> Scores {
         + q_lanes[i + 6 * KEY_LANES] * k.b.z + q_lanes[i + 7 * KEY_LANES] * k.b.w;
     }
   }
-  for (var h = 0u; h < HEAD_QUADS; h++) {
-    for (var apart = 1u; apart < KEY_LANES; apart *= 2) { s[h] += subgroupShuffleXor(s[h], apart); }
-  }
+  for (var h = 0u; h < HEAD_QUADS; h++) { s[h] = over_key(s[h]); }
   return s;
 }

@@ -10,33 +10,58 @@ const Q_NOT_FINITE = 0x7f800000u;
 
 // (HEAD_QUADS, CELLS_EACH, 4, KEY_LANES): a word of each of four heads; lanes that share a key read neighbors.
 var<workgroup> q_words: array<vec4<u32>, HEAD_QUADS * WORDS>;
+var<workgroup> q_largest: array<atomic<u32>, 4 * HEAD_QUADS>; // bits of max|x| of a head
 var<private> q_scales: Scores;
 
+fn largest_bits(x: vec4<f32>) -> u32 {
+  let bits = bitcast<vec4<u32>>(x) & vec4(0x7fffffffu);
+  return max(max(bits.x, bits.y), max(bits.z, bits.w));
+}
+
+fn largest_of(h: u32) -> vec4<u32> {
+  return vec4(
+    atomicLoad(&q_largest[4 * h]), atomicLoad(&q_largest[4 * h + 1]),
+    atomicLoad(&q_largest[4 * h + 2]), atomicLoad(&q_largest[4 * h + 3]),
+  );
+}
+
 fn load_q(work: Work, lid: u32) {
-  var inverses: Scores;
-  for (var h = 0u; h < HEAD_QUADS; h++) {
-    var most = vec4(0u);
-    for (var d = lid % SUBGROUP; d < HEAD_DIM; d += SUBGROUP) {
-      most = max(most, bitcast<vec4<u32>>(q_at(work, h, d)) & vec4(0x7fffffffu));
-    }
-    most = subgroupMax(most);
-    let is_zero = most < vec4(bitcast<u32>(LEAST_Q));
-    let bad = most >= vec4(Q_NOT_FINITE);
-    inverses[h] = select(127.0 / bitcast<Heads>(most), Heads(0.0), is_zero | bad);
-    let scales = select(bitcast<vec4<u32>>(bitcast<Heads>(most) / 127.0), vec4(0u), is_zero);
-    q_scales[h] = bitcast<Heads>(select(scales, vec4(0x7fc00000u), bad));
-  }
+  for (var i = lid; i < 4 * HEAD_QUADS; i += WORKGROUP) { atomicStore(&q_largest[i], 0u); }
+  workgroupBarrier();
   for (var i = lid; i < HEAD_QUADS * WORDS; i += WORKGROUP) {
-    let h = i / WORDS;
-    let cell = i / (4 * KEY_LANES) % CELLS_EACH * KEY_LANES + i % KEY_LANES;
-    let d = cell * CELL_DIMS + i / KEY_LANES % 4 * 4;
-    let by_dims = transpose(mat4x4(q_at(work, h, d), q_at(work, h, d + 1), q_at(work, h, d + 2), q_at(work, h, d + 3)));
-    q_words[i] = vec4(
-      pack4xI8(vec4<i32>(round(by_dims[0] * inverses[h].x))), pack4xI8(vec4<i32>(round(by_dims[1] * inverses[h].y))),
-      pack4xI8(vec4<i32>(round(by_dims[2] * inverses[h].z))), pack4xI8(vec4<i32>(round(by_dims[3] * inverses[h].w))),
-    );
+    let x = transpose(q_quads(work, i / WORDS, i % WORDS));
+    for (var j = 0u; j < 4; j++) { atomicMax(&q_largest[i / WORDS * 4 + j], largest_bits(x[j])); }
   }
   workgroupBarrier();
+  for (var i = lid; i < HEAD_QUADS * WORDS; i += WORKGROUP) {
+    let quad = i % WORDS;
+    let most = largest_of(i / WORDS);
+    let is_zero = (most < vec4(bitcast<u32>(LEAST_Q))) | (most >= vec4(Q_NOT_FINITE));
+    let inverse = select(127.0 / bitcast<Heads>(most), Heads(0.0), is_zero);
+    let x = transpose(q_quads(work, i / WORDS, quad));
+    let cell = i / WORDS * KEY_LANES * CELLS_EACH + quad / 4 / KEY_LANES * KEY_LANES;
+    q_words[cell * 4 + quad % 4 * KEY_LANES + quad / 4 % KEY_LANES] = vec4(
+      pack4xI8(vec4<i32>(round(x[0] * inverse.x))), pack4xI8(vec4<i32>(round(x[1] * inverse.y))),
+      pack4xI8(vec4<i32>(round(x[2] * inverse.z))), pack4xI8(vec4<i32>(round(x[3] * inverse.w))),
+    );
+  }
+  for (var h = 0u; h < HEAD_QUADS; h++) {
+    let most = largest_of(h);
+    let scales = select(bitcast<vec4<u32>>(bitcast<Heads>(most) / 127.0), vec4(0u), most < vec4(bitcast<u32>(LEAST_Q)));
+    q_scales[h] = bitcast<Heads>(select(scales, vec4(0x7fc00000u), most >= vec4(Q_NOT_FINITE)));
+  }
+  workgroupBarrier();
+}
+
+// The sum over the lanes that share a key.
+fn over_key_bytes(x: vec4<i32>) -> vec4<i32> {
+  var sum = x;
+  if (KEY_LANES > 1) { sum += subgroupShuffleXor(sum, 1u); }
+  if (KEY_LANES > 2) { sum += subgroupShuffleXor(sum, 2u); }
+  if (KEY_LANES > 4) { sum += subgroupShuffleXor(sum, 4u); }
+  if (KEY_LANES > 8) { sum += subgroupShuffleXor(sum, 8u); }
+  if (KEY_LANES > 16) { sum += subgroupShuffleXor(sum, 16u); }
+  return sum;
 }
 
 fn scores_of(keys: Keys, lane: u32) -> Scores {
@@ -53,9 +78,6 @@ fn scores_of(keys: Keys, lane: u32) -> Scores {
     }
   }
   var s: Scores;
-  for (var h = 0u; h < HEAD_QUADS; h++) {
-    for (var apart = 1u; apart < KEY_LANES; apart *= 2) { sums[h] += subgroupShuffleXor(sums[h], apart); }
-    s[h] = Heads(sums[h]) * (q_scales[h] * keys.key_scale);
-  }
+  for (var h = 0u; h < HEAD_QUADS; h++) { s[h] = Heads(over_key_bytes(sums[h])) * (q_scales[h] * keys.key_scale); }
   return s;
 }

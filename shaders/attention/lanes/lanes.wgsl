@@ -3,14 +3,14 @@
 // heads travel in one vec4 (columns). In a tile
 //   scores   KEY_LANES lanes share a key, and each gets all its scores (see lane_keys_*)
 //   values   a lane is OCTS_EACH octs of columns of V_KEYS keys; p comes from the lane that made it
-// The keys of the next tile are on their way while values are added, and its values while it is scored. o is rescaled
-// only where a score rises above m.
+// The next tile is on its way while one is worked on. o is rescaled only where a score rises well above m.
 // The kernel binds k_cache: array<KvCell> and v_cache: array<KvOct>, and defines
-//   q_at(work, h, d)        dimension d of the h-th four heads, scaled; 0 past the end of either
-//   complete(...)           where OWN_KEY: puts a key in its place that the cache does not have yet
+//   q_quad(work, head, quad)   four dimensions of a head, scaled; 0 past the last head or dimension
+//   complete(...)           where OWN_KEY: puts a key in its place among those of the first tile
 //   settled(m)              m as it is left
 //   leave(work, h, m, l), emit(work, h, d, o, l)    what becomes of four heads; o is not yet divided by l
 //   put_column(i, x), column_at(i)                  workgroup memory of WORKGROUP Heads
+// src/shared/lanes.ts writes raise, add_values and finish, since arrays that loops index may land in memory.
 // Constants: HEAD_DIM, HEADS, WORKGROUP; SUBGROUP, lanes of the smallest subgroup; KEY_LANES, CELLS_EACH (cells of a
 // key that a lane has), V_LANES (lanes that share a value).
 // Libraries: columns, kv_*, kv_scales_*, lane_keys_*, online_softmax, softcap, window or window_none.
@@ -60,55 +60,73 @@ fn load_values(span: Span, start: u32, lane: u32) -> Values {
   return values;
 }
 
+// Four dimensions of the h-th four heads, the heads side by side.
+fn q_quads(work: Work, h: u32, quad: u32) -> mat4x4<f32> {
+  return transpose(mat4x4(
+    q_quad(work, 4 * h, quad), q_quad(work, 4 * h + 1, quad), q_quad(work, 4 * h + 2, quad), q_quad(work, 4 * h + 3, quad),
+  ));
+}
+
+// A score that rises above m by less than this leaves m as it is: p stays below 2^RISE.
+const RISE = 8.0;
+
 // Attends to the keys of a span. `keys` and `values` are those of each subgroup's first tile.
 fn attend_span(work: Work, span: Span, first_keys: Keys, first_values: Values, lid: u32) {
   let lane = lid % SUBGROUP;
   let lane0 = subgroupExclusiveAdd(1u) - lane; // subgroups may be larger than SUBGROUP
+  let source = lane0 + lane / V_LANES * KEY_LANES; // the lane with p of this lane's first value
   var m: Scores;
   for (var h = 0u; h < HEAD_QUADS; h++) { m[h] = Heads(M_START); }
   var l: Scores; // of this lane's keys
   var o: Output;
   var keys = first_keys;
   var values = first_values;
+  if (OWN_KEY) { complete(&keys, &values, lid); }
   for (var start = first_key(span, lid); start < span.end; start += SUBGROUPS * TILE) {
-    if (OWN_KEY) { complete(&keys, &values, span, start, lane); }
     let next = start + SUBGROUPS * TILE;
+    let next_keys = load_keys(span, next, lane);
+    let next_values = load_values(span, next, lane);
     var s = scores_of(keys, lane);
-    let v_scale = keys.value_scale;
-    keys = load_keys(span, next, lane);
     var rises = false;
     for (var h = 0u; h < HEAD_QUADS; h++) {
       s[h] = select(Heads(MASKED), softcap4(s[h]), start + lane / KEY_LANES < span.end);
-      rises = rises || any(s[h] > m[h]);
+      rises = rises || any(s[h] > m[h] + RISE);
     }
     if (subgroupAny(rises)) { raise(&m, &l, &o, s); }
     for (var h = 0u; h < HEAD_QUADS; h++) {
       s[h] = softmax_p4(s[h], m[h]);
       l[h] += s[h];
-      if (KV_SCALED) { s[h] *= v_scale; }
+      if (KV_SCALED) { s[h] *= keys.value_scale; }
     }
-    for (var i = 0u; i < V_KEYS; i++) {
-      for (var h = 0u; h < HEAD_QUADS; h++) {
-        let p = subgroupShuffle(s[h], lane0 + (i * SLICES + lane / V_LANES) * KEY_LANES);
-        for (var e = 0u; e < OCTS_EACH; e++) {
-          o[h * OCTS_EACH + e] = plus(o[h * OCTS_EACH + e], p, kv_oct(values[i * OCTS_EACH + e]));
-        }
-      }
-    }
-    values = load_values(span, next, lane);
+    add_values(&o, s, &values, source);
+    keys = next_keys;
+    values = next_values;
   }
   finish(work, &m, &l, &o, lid);
 }
 
-// m of a subgroup to the largest of these scores.
-fn raise(m: ptr<function, Scores>, l: ptr<function, Scores>, o: ptr<function, Output>, s: Scores) {
-  for (var h = 0u; h < HEAD_QUADS; h++) {
-    let m_new = max((*m)[h], subgroupMax(s[h]));
-    let alpha = softmax_p4((*m)[h], m_new);
-    (*m)[h] = m_new;
-    (*l)[h] *= alpha;
-    for (var e = 0u; e < OCTS_EACH; e++) { (*o)[h * OCTS_EACH + e] = scaled((*o)[h * OCTS_EACH + e], alpha); }
-  }
+// m of four heads, raised to the largest of these scores of a subgroup.
+fn raised(m: Heads, s: Heads) -> Heads {
+  var most = max(m, s);
+  if (SUBGROUP > 1) { most = max(most, subgroupShuffleXor(most, 1u)); }
+  if (SUBGROUP > 2) { most = max(most, subgroupShuffleXor(most, 2u)); }
+  if (SUBGROUP > 4) { most = max(most, subgroupShuffleXor(most, 4u)); }
+  if (SUBGROUP > 8) { most = max(most, subgroupShuffleXor(most, 8u)); }
+  if (SUBGROUP > 16) { most = max(most, subgroupShuffleXor(most, 16u)); }
+  if (SUBGROUP > 32) { most = max(most, subgroupShuffleXor(most, 32u)); }
+  if (SUBGROUP > 64) { most = max(most, subgroupShuffleXor(most, 64u)); }
+  return most;
+}
+
+// The sum over the lanes that share a key.
+fn over_key(x: Heads) -> Heads {
+  var sum = x;
+  if (KEY_LANES > 1) { sum += subgroupShuffleXor(sum, 1u); }
+  if (KEY_LANES > 2) { sum += subgroupShuffleXor(sum, 2u); }
+  if (KEY_LANES > 4) { sum += subgroupShuffleXor(sum, 4u); }
+  if (KEY_LANES > 8) { sum += subgroupShuffleXor(sum, 8u); }
+  if (KEY_LANES > 16) { sum += subgroupShuffleXor(sum, 16u); }
+  return sum;
 }
 
 // The sum over the lanes of a subgroup that are `stride`, 2 stride, 4 stride ... apart.
@@ -157,32 +175,30 @@ fn column_of(c: Columns, i: u32) -> Heads {
   return select(low, select(select(c.c4, c.c5, i % 2 == 1), select(c.c6, c.c7, i % 2 == 1), i % 4 >= 2), i >= 4);
 }
 
-// Brings the states of all subgroups under one m, adds up l over lanes and o over slices and subgroups, and emits.
-fn finish(work: Work, m: ptr<function, Scores>, l: ptr<function, Scores>, o: ptr<function, Output>, lid: u32) {
-  let lane = lid % SUBGROUP;
-  let subgroup = lid / SUBGROUP;
-  for (var h = 0u; h < HEAD_QUADS; h++) {
-    let sum = sum_lanes((*l)[h], KEY_LANES);
-    if (lane == 0) { states[h * SUBGROUPS + subgroup] = SoftmaxHeads((*m)[h], sum); }
-  }
-  workgroupBarrier();
-  for (var h = 0u; h < HEAD_QUADS; h++) {
-    var most = (*m)[h];
-    for (var s = 0u; s < SUBGROUPS; s++) { most = max(most, states[h * SUBGROUPS + s].m); }
-    most = settled(most);
-    let alpha = softmax_p4((*m)[h], most);
-    (*m)[h] = most;
-    if (lane == 0) { states[h * SUBGROUPS + subgroup].l *= alpha; }
-    for (var e = 0u; e < OCTS_EACH; e++) {
-      let columns = fold(scaled((*o)[h * OCTS_EACH + e], alpha), lane);
-      for (var i = 0u; i < KEPT; i++) {
-        put_column(lid, column_of(columns, i));
-        workgroupBarrier();
-        if (e == 0 && i == 0 && lid == 0) { leave(work, h, most, sum_l(h)); }
-        emit_column(work, h, e, i, lid);
-        workgroupBarrier();
-      }
-    }
+// Adds up l over lanes, for all subgroups to see.
+fn leave_state(m: Heads, l: Heads, h: u32, lid: u32) {
+  let sum = sum_lanes(l, KEY_LANES);
+  if (lid % SUBGROUP == 0) { states[h * SUBGROUPS + lid / SUBGROUP] = SoftmaxHeads(m, sum); }
+}
+
+// The m of all subgroups for four heads; l of this one comes under it.
+fn common_m(m: Heads, h: u32, lid: u32) -> Heads {
+  var most = m;
+  for (var s = 0u; s < SUBGROUPS; s++) { most = max(most, states[h * SUBGROUPS + s].m); }
+  most = settled(most);
+  if (lid % SUBGROUP == 0) { states[h * SUBGROUPS + lid / SUBGROUP].l *= softmax_p4(m, most); }
+  return most;
+}
+
+// Adds up an oct of o over slices and subgroups, and emits. `most` is the m of all.
+fn finish_oct(work: Work, h: u32, e: u32, most: Heads, o: Columns, lid: u32) {
+  let columns = fold(o, lid % SUBGROUP);
+  for (var i = 0u; i < KEPT; i++) {
+    put_column(lid, column_of(columns, i));
+    workgroupBarrier();
+    if (e == 0 && i == 0 && lid == 0) { leave(work, h, most, sum_l(h)); }
+    emit_column(work, h, e, i, lid);
+    workgroupBarrier();
   }
 }
 

@@ -7,7 +7,7 @@ import keysQ8 from '../../../shaders/attention/lanes/lane_keys_q8.wgsl?raw';
 import lanesWgsl from '../../../shaders/attention/lanes/lanes.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import type { BindingKind } from '../../gpu/kernel';
-import { CELLS, laneVectors, planLanes } from '../../shared/lanes';
+import { CELLS, laneVectors, planLanes, unrolledLanes } from '../../shared/lanes';
 import type { AttentionShape } from '../attention';
 import { attentionSource } from '../source';
 
@@ -29,7 +29,7 @@ export async function laneSource(
   const source = await attentionSource(shape, bindings, 'cells');
   return {
     ...source,
-    wgsl: [...source.wgsl, columns, lanesWgsl, decodeLanes, keysQ8],
+    wgsl: [...source.wgsl, columns, lanesWgsl, unrolledLanes(shape.headDim, tiles.HEADS, lanes), decodeLanes, keysQ8],
     constants: { ...source.constants, ...tiles, ...lanes },
     subgroups: true,
   };

@@ -4,9 +4,11 @@ import columns from '../../../shaders/attention/decode/columns.wgsl?raw';
 import kvF16 from '../../../shaders/attention/kv/kv_f16.wgsl?raw';
 import kvF32 from '../../../shaders/attention/kv/kv_f32.wgsl?raw';
 import kvQ8 from '../../../shaders/attention/kv/kv_q8.wgsl?raw';
+import cellScales from '../../../shaders/attention/kv/kv_scales_cells.wgsl?raw';
 import noScales from '../../../shaders/attention/kv/kv_scales_none.wgsl?raw';
 import octScales from '../../../shaders/attention/kv/kv_scales_octs.wgsl?raw';
 import laneKeysPairs from '../../../shaders/attention/lanes/lane_keys_pairs.wgsl?raw';
+import laneKeysQ8 from '../../../shaders/attention/lanes/lane_keys_q8.wgsl?raw';
 import lanesWgsl from '../../../shaders/attention/lanes/lanes.wgsl?raw';
 import onlineSoftmax from '../../../shaders/attention/online_softmax.wgsl?raw';
 import activationWgsl from '../../../shaders/linear/epilogues/activation.wgsl?raw';
@@ -16,6 +18,8 @@ import freshPairs from '../../../shaders/step/fresh_pairs.wgsl?raw';
 import freshQ8 from '../../../shaders/step/fresh_q8.wgsl?raw';
 import handOver from '../../../shaders/step/hand_over.wgsl?raw';
 import heads from '../../../shaders/step/heads.wgsl?raw';
+import lanePairs from '../../../shaders/step/lane_pairs.wgsl?raw';
+import laneQ8 from '../../../shaders/step/lane_q8.wgsl?raw';
 import merge from '../../../shaders/step/merge.wgsl?raw';
 import publishWgsl from '../../../shaders/step/publish.wgsl?raw';
 import wgsl from '../../../shaders/step/step.wgsl?raw';
@@ -25,7 +29,7 @@ import xBlocks from '../../../shaders/step/x_blocks.wgsl?raw';
 import type { BufferRange } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, type Constant, createKernel, type Kernel, type RowTable } from '../../gpu/kernel';
-import { planLanes } from '../../shared/lanes';
+import { planLanes, unrolledLanes } from '../../shared/lanes';
 import { type IntegerFormat, readsScaleQuads, ZERO_BELOW } from '../linear/weight_format';
 import {
   mostRowParts,
@@ -135,16 +139,28 @@ function formatsOf({ qkv, o, gateUp, down }: StepFormats): readonly IntegerForma
 const OCT_BYTES = { f16: 16, f32: 32, q8: 8 } as const;
 
 const KV_PIECES = { f16: [kvF16, freshPairs], f32: [kvF32, freshPairs], q8: [kvQ8, freshQ8] } as const;
+const PAIR_LANES = [noScales, laneKeysPairs, lanePairs];
+const LANE_PIECES = { f16: PAIR_LANES, f32: PAIR_LANES, q8: [cellScales, laneKeysQ8, laneQ8] } as const;
 const TILE_PIECES = { f16: [tilePairs], f32: [tilePairs], q8: [octScales, tileQ8] } as const;
 
 /** The source of each attention, with the pieces in front of it, and its constants. */
 const ATTENTION = {
   tiles: {
-    source: ({ kvType }: StepShape) => [...TILE_PIECES[kvType], attentionTiles],
+    source: (shape: StepShape, plan: StepPlan, subgroup: number) => [
+      ...TILE_PIECES[shape.kvType],
+      attentionTiles,
+      tileWgsl(shape, plan, subgroup),
+    ],
     constants: (_shape: StepShape, { keyLanes, ownHeads }: StepPlan) => ({ K_LANES: keyLanes, OWN_HEADS: ownHeads }),
   },
   lanes: {
-    source: () => [noScales, columns, lanesWgsl, laneKeysPairs, attentionLanes],
+    source: (shape: StepShape, _plan: StepPlan, subgroup: number) => [
+      ...LANE_PIECES[shape.kvType],
+      columns,
+      lanesWgsl,
+      unrolledLanes(shape.headDim, shape.nHeads / shape.nKvHeads, planLanes(shape, subgroup)),
+      attentionLanes,
+    ],
     constants: (shape: StepShape, { launch }: StepPlan, subgroup: number) => ({
       HEADS: shape.nHeads / shape.nKvHeads,
       WORKGROUP: launch.threads,
@@ -216,10 +232,9 @@ function sources(
     publish,
     xBlocks,
     heads,
-    ...ATTENTION[attention].source(shape),
+    ...ATTENTION[attention].source(shape, plan, subgroup),
     merge,
     ...formats.map(formatWgsl),
-    attention === 'tiles' ? tileWgsl(shape, plan, subgroup) : '',
     ...takes(shape, plan).map((take) => takeWgsl(take, plan.launch.threads)),
     ...products(plan, attention).map((product) => productWgsl(product, plan, shape.rows, subgroup)),
     wgsl,

@@ -395,11 +395,11 @@ export function refusal(shape: StepShape, launch: StepLaunch, subgroup: number, 
 }
 
 /**
- * True if a step that runs here may attend by lanes, too. Keys in signed bytes stay in tiles: by lanes an H100 made NaN
- * of them. So do those of several tokens: together they ask for more registers than there are (bench/RESULTS.md).
+ * True if a step that runs here may attend by lanes, too. Those of several tokens stay in tiles: together they ask for
+ * more registers than there are (bench/RESULTS.md).
  */
 export function mayAttendByLanes(shape: StepShape, launch: StepLaunch, subgroup: number, limits: StepLimits): boolean {
-  if (shape.kvType === 'q8' || shape.rows > 1) return false;
+  if (shape.rows > 1) return false;
   const { maxComputeWorkgroupStorageSize: most } = limits;
   return planStep(shape, launch, subgroup, most).workgroupBytes.lanes <= most;
 }

@@ -8,6 +8,7 @@ const sources: Record<string, string> = import.meta.glob(
     '!../../../shaders/bench/*.wgsl',
     '../../kernels/step/{tile_state,unrolled}.ts',
     '../../kernels/linear/{matmul,matvec}_plan.ts',
+    '../../shared/lanes.ts',
   ],
   { query: '?raw', import: 'default', eager: true },
 );

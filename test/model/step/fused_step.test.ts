@@ -11,7 +11,7 @@ import { testGpu, twinOf } from '../../gpu/test_device';
 import { droppedFolder } from '../fixtures/files';
 import { modelFile, SHAPE, type Variant } from '../fixtures/tiny_gguf';
 import { FusedRun, type FusedRunOptions } from './fused_run';
-import { EXACT, FUSED, PLAIN, StepOracle } from './step_oracle';
+import { EXACT, FUSED, FUSED_LANES, PLAIN, StepOracle } from './step_oracle';
 
 /**
  * Distance of x after a layer from the textbook that rounds as the fused step does. Only the order of sums differs,
@@ -127,6 +127,7 @@ const CASES: Record<string, Case> = {
     launch: { groups: 5, threads: 32 },
     quantize: 'q8',
     kvType: 'q8',
+    lanes: true,
   },
   'q8, seven layers in five ranges': { ...SEVEN_LAYERS, launch: { groups: 2, threads: 32 } },
 };
@@ -155,7 +156,7 @@ async function create({ model, launch, without, bindingLimit, ...options }: Case
 /** Squared distances of x, by position and layer: of the fused step from its textbook and from f32, of plain from f32. */
 async function walk(run: FusedRun, { kvType = 'f32', ranges }: Case, positions: number, attention: StepAttention) {
   const { config, weights } = run;
-  const [exact, plain, textbook] = [EXACT, PLAIN, FUSED].map(
+  const [exact, plain, textbook] = [EXACT, PLAIN, attention === 'lanes' ? FUSED_LANES : FUSED].map(
     (rounding) => new StepOracle(config, weights, CONTEXT, kvType, rounding),
   );
   const errors: Record<'textbook' | 'fused' | 'plain', number[][]> = { textbook: [], fused: [], plain: [] };

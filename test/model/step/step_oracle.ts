@@ -17,6 +17,8 @@ export interface Rounding {
   input: (x: Float32Array) => Float32Array;
   /** A number that one workgroup hands to another. */
   word: (x: number) => number;
+  /** q of all heads in front of the scores, where keys are signed bytes. */
+  q?: (heads: Float32Array, headDim: number) => Float32Array;
 }
 
 const bits = new Uint32Array(1);
@@ -48,6 +50,8 @@ export const FUSED: Rounding = {
   input: (x) => toBytes(x, 16, (d) => word24(d, 'up')),
   word: (x) => word24(x, 'nearest'),
 };
+/** By lanes, which multiply keys in signed bytes with q in signed bytes. */
+export const FUSED_LANES: Rounding = { ...FUSED, q: roundedToBytes };
 
 type Layer = CpuWeights['layers'][number];
 
@@ -82,7 +86,7 @@ export class StepOracle {
 
   private layer(layer: Layer, index: number, x: Float32Array, position: number): Float32Array {
     const { nHeads, nKvHeads, headDim, residualScale, activation, attentionScale: scale } = this.config;
-    const { input, word } = this.rounding;
+    const { input, word, q: asked = (heads) => heads } = this.rounding;
     const product = this.normedProduct(x, layer.attnNorm as Float32Array);
     const [q, k, v] = [
       product(layer.wq, layer.bq).map(word),
@@ -94,7 +98,8 @@ export class StepOracle {
     const cache = this.cache[index];
     cache.k.set(this.stored(k), position * k.length);
     cache.v.set(this.stored(v), position * v.length);
-    const a = attention(q, cache.k, cache.v, { nHeads, nKvHeads, headDim, position, scale });
+    const query = this.kvType === 'q8' ? asked(q, headDim) : q;
+    const a = attention(query, cache.k, cache.v, { nHeads, nKvHeads, headDim, position, scale });
     const add = (to: Float32Array, y: Float32Array) => to.map((value, i) => value + residualScale * y[i]);
     const x2 = add(x, linear(input(a), layer.wo, null));
     const wide = this.normedProduct(x2, layer.mlpNorm as Float32Array);

@@ -11,11 +11,15 @@ import { compactWgsl, shortNames } from './wgsl_compact.ts';
 const SHADERS = path.join(ROOT, 'shaders');
 const SHADER_HASH = '/src/tune/profile/shader_hash.ts';
 /** The code that writes shaders itself, and the defaults that profiles keep. */
-const HASHED = ['step/tile_state.ts', 'step/unrolled.ts', 'linear/matmul_plan.ts', 'linear/matvec_plan.ts'].map(
-  (file) => `src/kernels/${file}`,
-);
+const HASHED = [
+  'kernels/step/tile_state.ts',
+  'kernels/step/unrolled.ts',
+  'kernels/linear/matmul_plan.ts',
+  'kernels/linear/matvec_plan.ts',
+  'shared/lanes.ts',
+].map((file) => `src/${file}`);
 /** Folders whose code names the constants and entry points of shaders. */
-const JOINERS = ['src/gpu', 'src/kernels', 'src/attention', 'src/model', 'src/tune', 'bench/page'];
+const JOINERS = ['src/gpu', 'src/kernels', 'src/attention', 'src/model', 'src/shared', 'src/tune', 'bench/page'];
 const COMMENTS = /^\s*(\/\*[\s\S]*?\*\/|\/\/.*$)/gm;
 
 /** Paths below shaders/ of all shaders of the engine, those of benches left out. */
