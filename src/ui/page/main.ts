@@ -28,7 +28,6 @@ import type { LoadSettings } from '../settings/settings_fields';
 import { comesLater } from '../shared/comes_later';
 import { FirstScreen } from './first_screen';
 import { connectLanguage } from './language';
-import { openOffline } from './offline';
 import type { PageServer } from './page_server';
 import { connectSearchKeys } from './search_keys';
 import { SidePanel } from './side_panel';
@@ -310,8 +309,9 @@ if (query.has('server')) void openServer();
 else void session.load();
 // After the first paint, beside the load of the model.
 requestAnimationFrame(() =>
-  setTimeout(
-    () => void openOffline(() => notices.say({ code: 'new-version', message: pageWords().offline.newVersion })),
-  ),
+  setTimeout(async () => {
+    const parts = await pageParts().catch(() => null); // without them the next opening makes the page work offline
+    void parts?.openOffline(() => notices.say({ code: 'new-version', message: pageWords().offline.newVersion }));
+  }),
 );
 void openFirst();
