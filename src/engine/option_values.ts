@@ -2,7 +2,7 @@
 // defaults.
 
 import { InvalidRequestError } from '../errors';
-import { nearest } from '../shared/nearest';
+import { refuseUnknown } from '../shared/refuse_unknown';
 import type { Given, Option, Options, Resolved, Value } from './options';
 
 /** Illegal values are cut to this many characters in messages. */
@@ -32,16 +32,6 @@ export function readValue<O extends Option>(option: O, text: string): Value<O> |
   const isNumeral = 'min' in option && /^-?\d+(\.\d+)?$/.test(text);
   const value = isNumeral ? Number(text) : text;
   return isLegal(option, value) ? (value as Value<O>) : undefined;
-}
-
-/** @throws InvalidRequestError for a key that is none of the names. It says the nearest, and all. */
-export function refuseUnknown(given: object, names: readonly string[]): void {
-  for (const [key, value] of Object.entries(given)) {
-    if (value === undefined || names.includes(key)) continue;
-    const meant = nearest(key, names);
-    const but = meant === undefined ? '' : `, but ${meant} is`;
-    throw new InvalidRequestError(`${key.slice(0, MAX_QUOTED)} is no option${but}. Choose among ${names.join(', ')}.`);
-  }
 }
 
 /** The beginning of a value. */

@@ -1,10 +1,11 @@
 // What a caller says about a server, and its checks. No message repeats what was given: it may hold a key.
 
-import { isLegal, legalValues, refuseUnknown } from '../engine/option_values';
+import { isLegal, legalValues } from '../engine/option_values';
 import type { Option } from '../engine/options';
 import type { ThinkingAbility } from '../engine/protocol';
 import { InvalidRequestError } from '../errors';
 import { checkSignal } from '../shared/abortable';
+import { refuseUnknown } from '../shared/refuse_unknown';
 import type { Clock } from './clock';
 
 /** The software of a server. It decides the fields beyond OpenAI's. `openai`: none of them. */
@@ -106,7 +107,7 @@ function whole(name: string, value: number | undefined, fallback: number, min: n
 export function readAddress(address: string): string {
   const page = globalThis.location?.href;
   // A URL's parser would take “not an address” for a host, with %20 in its name.
-  if (typeof address !== 'string' || /\s/.test(address.trim()) || !URL.canParse(address, page))
+  if (typeof address !== 'string' || !/^\s*\S+\s*$/.test(address) || !URL.canParse(address, page))
     throw new InvalidRequestError('The address of a server must be a URL, such as http://localhost:8080/v1.');
   const url = new URL(address, page);
   if (!/^https?:$/.test(url.protocol))

@@ -3,7 +3,7 @@
 import { normalize } from '../../cpu/embedding';
 import { ContextOverflowError, InvalidRequestError, NotFiniteError } from '../../errors';
 import { nextTask } from '../../shared/next_task';
-import { refuseUnknown } from '../option_values';
+import { refuseUnknown } from '../../shared/refuse_unknown';
 import { BESIDE } from '../options';
 import type { Embeddings, EmbedOptions } from '../protocol';
 import { encodeInput } from './request/prompt';

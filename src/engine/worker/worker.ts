@@ -3,6 +3,7 @@
 import { type Endpoint, transfer } from 'comlink';
 import { InvalidRequestError } from '../../errors';
 import { arrived } from '../../shared/part';
+import { refuseUnknown } from '../../shared/refuse_unknown';
 import { deleteModel, listModels } from '../../storage/cache/cached_models';
 import { servePieces } from '../../storage/cache/piece_threads';
 import { inStores } from '../../storage/cache/watched_stores';
@@ -10,7 +11,7 @@ import { type Hasher, portHasher, serveHasher } from '../../storage/source/hash_
 import type { OnTuneResult } from '../backend/backend';
 import { toFailure } from '../failure';
 import { type LoadedModel, type LoadThreads, loadModel } from '../load/load';
-import { refuseUnknown, resolveOptions } from '../option_values';
+import { resolveOptions } from '../option_values';
 import { BESIDE, GENERATE_OPTIONS } from '../options';
 import type {
   Embeddings,

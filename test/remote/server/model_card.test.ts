@@ -1,6 +1,6 @@
 // The kind of a server and the length of its context, by its list of models.
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { RemoteEngine, type RemoteOptions } from '../../../src/remote/remote_engine';
 import { CARDS } from '../http_server';
 
@@ -40,6 +40,14 @@ test.each(['apikey', 'api_key'])('the option %s is none, and apiKey was meant', 
     code: 'invalid-request',
     message: expect.stringMatching(`^${name} is no option, but apiKey is. Choose among model, apiKey, .*, signal.$`),
   });
+});
+
+test.each(['', '  ', '\n'])('the blank address %j is refused: it would be the page that asks', async (address) => {
+  vi.stubGlobal('location', { href: 'https://page.example/' });
+  const fetch = vi.fn();
+  await expect(RemoteEngine.load(address, { fetch })).rejects.toThrow('The address of a server must be a URL');
+  expect(fetch).not.toHaveBeenCalled();
+  vi.unstubAllGlobals();
 });
 
 test.each<[object, string]>([
