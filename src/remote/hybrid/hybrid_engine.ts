@@ -6,6 +6,7 @@ import type { Health } from '../../engine/health';
 import type { ChatMessage, EngineEvent, EngineInfo, Place, RunMetrics } from '../../engine/protocol';
 import { InvalidRequestError, VivaceError } from '../../errors';
 import { abortable } from '../../shared/abortable';
+import { refuseUnknown } from '../../shared/refuse_unknown';
 import { RemoteError } from '../remote_error';
 import { type Answers, stoppable } from '../stoppable';
 import { type AnswerEngine, checkRule, type LocalEngine, mayMove, placeOf, type Rule } from './places';
@@ -63,8 +64,9 @@ export class HybridEngine<Local extends LocalEngine = LocalEngine> {
   #hasConsent = false;
   #isUnloaded = false;
 
-  /** @throws InvalidRequestError for a rule that is none */
+  /** @throws InvalidRequestError for an option that is none, lacks or has no legal value */
   constructor(options: HybridOptions<Local>) {
+    checkOptions(options ?? {}); // a caller without types may pass null
     const { rule = 'remote-until-loaded', local } = options;
     checkRule(rule);
     this.#options = options;
@@ -226,6 +228,14 @@ export class HybridEngine<Local extends LocalEngine = LocalEngine> {
     if (local) return local;
     throw new InvalidRequestError('There is no model in this page. Allow the server, or load a model.');
   }
+}
+
+function checkOptions(options: Partial<HybridOptions>): void {
+  refuseUnknown(options, ['local', 'remote', 'rule', 'consent']);
+  const { local, remote, consent } = options;
+  if (typeof local !== 'object') throw new InvalidRequestError('local must be an engine, its load, or null.');
+  if (!remote) throw new InvalidRequestError('remote must be an engine, or a function that finds it.');
+  if (typeof consent !== 'function') throw new InvalidRequestError('consent must be a function that asks the person.');
 }
 
 /** The call for all who ask while it runs. */

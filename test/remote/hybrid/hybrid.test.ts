@@ -84,6 +84,19 @@ describe('the place', () => {
   });
 });
 
+test('an option that is none is refused, and so is one that is missing', () => {
+  const options = { local: null, remote: engineOf('server'), consent: () => true };
+  const make = (given: unknown) => new HybridEngine(given as HybridOptions);
+  expect(() => make({ ...options, rules: 'remote' })).toThrow(
+    'rules is no option, but rule is. Choose among local, remote, rule, consent.',
+  );
+  expect(() => make(null)).toThrow('local must be an engine, its load, or null.');
+  expect(() => make({ ...options, local: async () => engineOf('page') })).toThrow('local must be');
+  expect(() => make({ ...options, remote: null })).toThrow('remote must be an engine, or a function that finds it.');
+  expect(() => make({ ...options, consent: true })).toThrow('consent must be a function that asks the person.');
+  expect(make({ ...options, rule: undefined }).local).toBe(null);
+});
+
 describe('consent', () => {
   test('is asked before the server is looked for, until it is given, and then no more', async () => {
     const answers = [false, true];
