@@ -16,6 +16,16 @@ const ROLES = ['system', 'user', 'assistant'];
 export const CONTENT_TYPES = ['text', 'image', 'audio', 'tool-call', 'tool-response'];
 
 /**
+ * The options of a call, as the browser reads a dictionary: null and undefined are none, unknown members are ignored.
+ * @throws TypeError for what is no object
+ */
+export function dictionary<T extends object>(given: T | null | undefined): Partial<T> {
+  const options: unknown = given ?? {};
+  if (typeof options === 'object' || typeof options === 'function') return options as Partial<T>;
+  throw new TypeError('Options must be an object.');
+}
+
+/**
  * The messages of a prompt. What is neither a text nor a list counts as a text, as for the browser's interface.
  * @param inputs the types of content, beside text, that the session was created for
  * @throws TypeError, DOMException SyntaxError, NotSupportedError or DataError

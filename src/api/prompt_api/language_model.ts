@@ -2,7 +2,7 @@
 // for the browser's own model run with any model. Text only.
 
 import { notSupported, orAborted } from './errors';
-import { readPrompt } from './input';
+import { dictionary, readPrompt } from './input';
 import { Monitor, SharedEngine } from './loading';
 import { PARAMS, readOptions, refusalOf } from './options';
 import { Session, SessionState } from './session';
@@ -28,8 +28,8 @@ export function createLanguageModel(source: PromptEngine | EngineLoader): Langua
   const shared = new SharedEngine(source);
 
   class LanguageModel extends Session {
-    static async availability(options: LanguageModelCreateCoreOptions = {}): Promise<Availability> {
-      const checked = readOptions(options);
+    static async availability(options?: LanguageModelCreateCoreOptions | null): Promise<Availability> {
+      const checked = readOptions(dictionary(options));
       const engine = shared.ready;
       return checked.refusal || (engine && refusalOf(checked, engine)) ? 'unavailable' : shared.availability;
     }
@@ -38,7 +38,8 @@ export function createLanguageModel(source: PromptEngine | EngineLoader): Langua
       return shared.availability === 'unavailable' ? null : { ...PARAMS };
     }
 
-    static async create(options: LanguageModelCreateOptions = {}): Promise<LanguageModel> {
+    static async create(asked?: LanguageModelCreateOptions | null): Promise<LanguageModel> {
+      const options = dictionary(asked);
       const { signal: given, initialPrompts } = options;
       const signal = given ?? new AbortController().signal;
       const checked = readOptions(options);

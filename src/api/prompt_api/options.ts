@@ -4,7 +4,7 @@ import type { EngineChatOptions } from '../../engine/engine';
 import type { GenerateOptions, Tool } from '../../engine/protocol';
 import { isJsonObject } from '../../shared/json_object';
 import { notSupported } from './errors';
-import { CONTENT_TYPES } from './input';
+import { CONTENT_TYPES, dictionary } from './input';
 import type {
   LanguageModelCreateCoreOptions,
   LanguageModelParams,
@@ -78,9 +78,10 @@ export function readOptions(options: LanguageModelCreateCoreOptions): SessionOpt
 
 /** @throws TypeError for an effort that is none of the interface's */
 function readThinking(
-  { effort, includeThoughts }: LanguageModelThinking = {},
+  given: LanguageModelThinking | undefined,
   byDefault: boolean,
 ): Pick<SessionOptions, 'thinks' | 'refusal'> {
+  const { effort, includeThoughts } = dictionary(given);
   if (effort !== undefined && !EFFORTS.includes(effort)) throw new TypeError(`"${effort}" is no effort of thinking.`);
   return {
     thinks: effort ? effort !== 'none' : byDefault,

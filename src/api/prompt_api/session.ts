@@ -5,7 +5,7 @@ import type { EngineTokenizeOptions } from '../../engine/engine';
 import type { ChatMessage, GenerateOptions } from '../../engine/protocol';
 import { type Answer, readAnswer } from './answer';
 import { asDomException, orAborted, quotaExceeded } from './errors';
-import { inTurns, isBlank, type PromptInput, readPrompt } from './input';
+import { dictionary, inTurns, isBlank, type PromptInput, readPrompt } from './input';
 import { constrained, optionsOf, readConstraint, type SessionOptions, samplingOf } from './options';
 import { callForPage, execute } from './tools';
 import type {
@@ -97,7 +97,8 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
     return this.#state.options.samplingMode;
   }
 
-  async prompt(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): Promise<Parts> {
+  async prompt(input: LanguageModelPrompt, given?: LanguageModelPromptOptions | null): Promise<Parts> {
+    const options = dictionary(given);
     const parts: Part[] = [];
     await this.#inTurn(
       options.signal,
@@ -109,7 +110,8 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
     return text === '' ? calls : [{ type: 'text', value: text }, ...calls];
   }
 
-  promptStreaming(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): ReadableStream<Part> {
+  promptStreaming(input: LanguageModelPrompt, given?: LanguageModelPromptOptions | null): ReadableStream<Part> {
+    const options = dictionary(given);
     const canceled = new AbortController();
     const signal = this.#within(options.signal ? AbortSignal.any([canceled.signal, options.signal]) : canceled.signal);
     signal.throwIfAborted();
@@ -128,7 +130,8 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
     });
   }
 
-  async append(input: LanguageModelPrompt, { signal }: LanguageModelAppendOptions = {}): Promise<undefined> {
+  async append(input: LanguageModelPrompt, options?: LanguageModelAppendOptions | null): Promise<undefined> {
+    const { signal } = dictionary(options);
     const { messages } = readPrompt(input, this.#state.options.inputs);
     await this.#inTurn(signal, async (within) => {
       this.#checkSystem(messages);
@@ -139,7 +142,8 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
     });
   }
 
-  async measureContextUsage(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): Promise<number> {
+  async measureContextUsage(input: LanguageModelPrompt, given?: LanguageModelPromptOptions | null): Promise<number> {
+    const options = dictionary(given);
     readConstraint(options); // for its errors
     const { messages } = readPrompt(input, this.#state.options.inputs, true);
     const signal = this.#within(options.signal);
@@ -147,11 +151,12 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
     return orAborted(guarded(this.#count(messages, {})), signal);
   }
 
-  measureInputUsage(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<number> {
+  measureInputUsage(input: LanguageModelPrompt, options?: LanguageModelPromptOptions | null): Promise<number> {
     return this.measureContextUsage(input, options);
   }
 
-  async clone({ signal }: LanguageModelAppendOptions = {}): Promise<this> {
+  async clone(options?: LanguageModelAppendOptions | null): Promise<this> {
+    const { signal } = dictionary(options);
     const Class = this.constructor as new (state: SessionState) => this;
     return this.#inTurn(signal, async () => new Class(this.#state.copy()));
   }

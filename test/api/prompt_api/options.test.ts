@@ -75,6 +75,35 @@ test('an answer never contains the thinking: a session that wants it is unavaila
   await create({ thinking: { includeThoughts: false } });
 });
 
+test('options are read as the browser reads a dictionary: null is none, and unknown members are ignored', async () => {
+  for (const options of [null, undefined, {}, { samplingmode: 'creative', topk: 1 }, () => {}]) {
+    expect(await LanguageModel.availability(options as object)).toBe('available');
+    const session = await create(options as object);
+    expect(session.samplingMode).toBe('balanced');
+    expect(await session.prompt('hello', options as object)).toContain('hello');
+    expect(await new Response(session.promptStreaming('b', options as object).pipeThrough(utf8())).text()).toContain(
+      'b',
+    );
+    await session.append('c', options as object);
+    expect(await session.measureContextUsage('c', options as object)).toBe(3);
+    expect((await session.clone(options as object)).contextUsage).toBe(session.contextUsage);
+  }
+  expect(await create({ thinking: null })).toBeDefined();
+});
+
+test('options that are no object are a TypeError', async () => {
+  const session = await create({});
+  for (const wrong of ['creative', 5, true] as never[]) {
+    const calls = [LanguageModel.availability, LanguageModel.create].map((call) => call.bind(LanguageModel)(wrong));
+    const asks = [session.prompt('a', wrong), session.append('a', wrong), session.clone(wrong)];
+    for (const call of [...calls, ...asks, session.measureContextUsage('a', wrong), create({ thinking: wrong })])
+      expect(await errorOf(call)).toMatchObject({ name: 'TypeError', message: 'Options must be an object.' });
+    expect(() => session.promptStreaming('a', wrong)).toThrow(TypeError);
+  }
+});
+
+const utf8 = () => new TextEncoderStream();
+
 test('language tags are well-formed or a RangeError', async () => {
   const expecting = (tag: string) => ({ expectedInputs: [{ type: 'text', languages: [tag] }] });
   await create(expecting('EN'));
