@@ -83,7 +83,7 @@ export class MLCEngine {
 
   /** @throws Error for fields of WebLLM's that change the answers and cannot be done, such as `appConfig` */
   constructor(private config: MLCEngineConfig) {
-    if (!config?.load) throw new TypeError('The config needs load, such as Engine.load.');
+    if (typeof config?.load !== 'function') throw new TypeError('The config needs load, such as Engine.load.');
     refuse(config, ['appConfig', 'logitProcessorRegistry'], 'Map names and pass options in load.');
   }
 
@@ -169,7 +169,8 @@ export class MLCEngine {
     }
   }
 
-  private async post(path: string, { extra_body, ...request }: Request): Promise<unknown> {
+  private async post(path: string, given: Request): Promise<unknown> {
+    const { extra_body, ...request } = given ?? {}; // as if it were empty: the answer says which field is missing
     if (!this.fetch) throw new Error('No model is loaded. Call reload() first.');
     refuse((extra_body ?? {}) as object, ['enable_latency_breakdown', 'resumable'], 'Leave it out of extra_body.');
     const asked = withFormat(request);

@@ -127,6 +127,19 @@ test('what WebLLM can do and this engine cannot is refused by name', async () =>
   expect(scripted.asked).toHaveLength(2);
 });
 
+test('a config without load is refused, and further fields are ignored, as by WebLLM', async () => {
+  const { load, scripted } = loader();
+  for (const config of [null, undefined, {}, { load: 'Engine.load' }] as never[]) {
+    expect(() => new MLCEngine(config)).toThrow('The config needs load, such as Engine.load.');
+    await expect(CreateMLCEngine('m', config)).rejects.toThrow('The config needs load');
+  }
+  const engine = await CreateMLCEngine('m', { load, initprogressCallback: () => {} } as MLCEngineConfig);
+  await engine.chat.completions.create({ messages, max_token: 3 });
+  expect(scripted.asked[0].options.maxTokens).toBe(undefined);
+  for (const request of [null, undefined, {}] as never[])
+    await expect(engine.chat.completions.create(request)).rejects.toThrow('messages is missing.');
+});
+
 test('extra_body are variables of the chat template', async () => {
   const { load, scripted } = loader();
   const engine = await CreateMLCEngine('m', { load });

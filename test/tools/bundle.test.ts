@@ -108,7 +108,7 @@ test('errors keep their names, whatever their classes are called in a bundle', a
 });
 
 test('what has a budget keeps its ceiling', async () => {
-  expect(BUDGETS).toHaveLength(16);
+  expect(BUDGETS).toHaveLength(17);
   const weighed = await weigh();
   expect(weighed.map(({ name }) => name)).toEqual(expect.arrayContaining(BUDGETS.map(({ name }) => name)));
   for (const { name, kb, ceilingKb } of weighed) {
@@ -148,7 +148,7 @@ test('the engine is a file of its own beside the bundles that meet on a page', (
 });
 
 /** Texts of the interfaces of other engines, which no bundle renames. */
-const OF_OPENAI = ['chat.completion', 'text_completion'];
+const OF_OPENAI = ['chat.completion', 'model_not_found'];
 const OF_WEBLLM = ['tokens/sec'];
 const OF_PROMPT_API = ['InvalidStateError', 'quotaoverflow', 'contextoverflow'];
 
@@ -165,13 +165,14 @@ test('the interfaces of other engines and the engine are in bundles of their own
   expect(promptApi).not.toMatch(/\bimport\b/);
 });
 
-test("OpenAI's interface loads its responses when they are asked for", () => {
+test("OpenAI's interface loads completions and responses when they are asked for", () => {
   const imports = [...openai.matchAll(/\b(?:from *|import\()["'`]([^"'`]+)/g)].map(([all, file]) => [
     all.startsWith('import'),
     file,
   ]);
   expect(imports).toEqual([
     [false, './openai_shared.js'],
+    [true, './openai_completions.js'],
     [true, './openai_responses.js'],
   ]);
 });

@@ -2,9 +2,9 @@
 // No request leaves the page: what no engine answers is an error.
 
 import { abortable } from '../../shared/abortable';
+import { refuseUnknown } from '../../shared/refuse_unknown';
 import type { ApiEngine } from '../api_engine';
 import { chat } from './chat';
-import { complete } from './completions';
 import { embed } from './embeddings';
 import { ApiError, describeError } from './http/errors';
 import { type ApiCall, type HttpRequest, readJson, readRequest } from './http/http_request';
@@ -28,9 +28,12 @@ const PATH = /\/(chat\/completions|completions|responses|embeddings|models)\/?$|
 /**
  * A `fetch` for the clients of OpenAI's interface, such as `new OpenAI({ fetch })`. It answers every address by the end
  * of its path, and sends nothing to the network. `engine` answers requests for a model that has no engine of its own.
+ * @throws VivaceError `invalid-request` for an option that is none
  */
-export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {}): Fetch {
-  const engines = new Map([[engine.info.model.name, engine], ...Object.entries(models)]);
+export function createFetch(engine: ApiEngine, options?: FetchOptions | null): Fetch {
+  const given = options ?? {};
+  refuseUnknown(given, ['models']);
+  const engines = new Map([[engine.info.model.name, engine], ...Object.entries(given.models ?? {})]);
   const names = [...engines.keys()];
   const noModel = () => {
     return new ApiError(404, `There is no such model here, but ${names.join(', ')}.`, 'model_not_found', 'model');
@@ -38,8 +41,8 @@ export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {
   const answersAll = engines.size === 1;
   const routes = new Map<string, Route>([
     ['chat/completions', chat],
-    ['completions', complete],
-    // A file of its own, for the few clients that ask for it.
+    // Files of their own, for the few clients that ask for them.
+    ['completions', async (call) => (await import('./completions')).complete(call)],
     ['responses', async (call) => (await import('./responses')).respond(call)],
     ['embeddings', embed],
   ]);

@@ -278,6 +278,17 @@ test('models are listed and found by name', async () => {
   }
 });
 
+test('an option that is none is refused with the nearest name, and null stands for no options', async () => {
+  const other = scriptedEngine();
+  expect(() => createFetch(scriptedEngine(), { model: { other } } as object)).toThrow(
+    'model is no option, but models is. Choose among models.',
+  );
+  for (const options of [null, { models: null as never }, { models: undefined }]) {
+    const { json } = await post(createFetch(scriptedEngine(), options), 'chat/completions', HELLO);
+    expect(json.choices[0].message.content).toBe('You said: hello');
+  }
+});
+
 test('addresses are known by their end: any host, prefix and query, relative ones, URL and Request', async () => {
   const fetch = createFetch(scriptedEngine());
   const init = { method: 'POST', body: JSON.stringify(HELLO) };
