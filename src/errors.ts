@@ -46,8 +46,12 @@ export class VivaceError extends Error {
  * @remedy Correct what the message names.
  */
 export class InvalidRequestError extends VivaceError {
-  constructor(message: string) {
+  /** The option or the argument at fault, such as `logitBias` or `messages`, or null where it is none of them alone. */
+  readonly option: string | null;
+
+  constructor(message: string, option: string | null = null) {
     super('invalid-request', message);
+    this.option = option;
   }
 }
 

@@ -58,7 +58,7 @@ export function resolveOptions<T extends Options>(
     const value: unknown = given[key as keyof T];
     if (value === undefined) return [key, option.default];
     if (isLegal(option, value)) return [key, value];
-    throw new InvalidRequestError(`${key} must be ${legalValues(option)}, got ${shown(value)}.`);
+    throw new InvalidRequestError(`${key} must be ${legalValues(option)}, got ${shown(value)}.`, key);
   });
   return Object.fromEntries(entries);
 }

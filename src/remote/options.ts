@@ -72,7 +72,7 @@ export function checkOptions(options: RemoteOptions): void {
   for (const [name, option] of Object.entries(VALUES)) {
     const value = options[name as keyof RemoteOptions];
     if (value !== undefined && !isLegal(option, value))
-      throw new InvalidRequestError(`${name} must be ${legalValues(option)}.`);
+      throw new InvalidRequestError(`${name} must be ${legalValues(option)}.`, name);
   }
   checkSignal(options.signal);
 }
@@ -97,7 +97,7 @@ export function timingOf({ acceptMs, silenceMs, retries }: RemoteOptions): Timin
 function whole(name: string, value: number | undefined, fallback: number, min: number, max: number): number {
   if (value === undefined) return fallback;
   if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new InvalidRequestError(`${name} must be a whole number from ${min} to ${max}.`);
+  throw new InvalidRequestError(`${name} must be a whole number from ${min} to ${max}.`, name);
 }
 
 /**

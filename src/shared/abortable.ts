@@ -19,5 +19,5 @@ export async function abortable<T>(promise: Promise<T>, signal?: AbortSignal): P
 
 /** A caller may pass an AbortController itself. @throws InvalidRequestError */
 export function checkSignal(signal?: AbortSignal): void {
-  if (signal && !signal.addEventListener) throw new InvalidRequestError('signal must be an AbortSignal.');
+  if (signal && !signal.addEventListener) throw new InvalidRequestError('signal must be an AbortSignal.', 'signal');
 }

@@ -12,6 +12,7 @@ export function refuseUnknown(given: object, names: readonly string[]): void {
     if (value === undefined || names.includes(key)) continue;
     const meant = nearest(key, names);
     const but = meant === undefined ? '' : `, but ${meant} is`;
-    throw new InvalidRequestError(`${key.slice(0, MAX_QUOTED)} is no option${but}. Choose among ${names.join(', ')}.`);
+    const name = key.slice(0, MAX_QUOTED);
+    throw new InvalidRequestError(`${name} is no option${but}. Choose among ${names.join(', ')}.`, name);
   }
 }

@@ -108,7 +108,7 @@ test('errors keep their names, whatever their classes are called in a bundle', a
 });
 
 test('what has a budget keeps its ceiling', async () => {
-  expect(BUDGETS).toHaveLength(17);
+  expect(BUDGETS).toHaveLength(18);
   const weighed = await weigh();
   expect(weighed.map(({ name }) => name)).toEqual(expect.arrayContaining(BUDGETS.map(({ name }) => name)));
   for (const { name, kb, ceilingKb } of weighed) {
@@ -165,7 +165,7 @@ test('the interfaces of other engines and the engine are in bundles of their own
   expect(promptApi).not.toMatch(/\bimport\b/);
 });
 
-test("OpenAI's interface loads completions and responses when they are asked for", () => {
+test("OpenAI's interface loads what is not a chat when they are asked for", () => {
   const imports = [...openai.matchAll(/\b(?:from *|import\()["'`]([^"'`]+)/g)].map(([all, file]) => [
     all.startsWith('import'),
     file,
@@ -174,5 +174,6 @@ test("OpenAI's interface loads completions and responses when they are asked for
     [false, './openai_shared.js'],
     [true, './openai_completions.js'],
     [true, './openai_responses.js'],
+    [true, './openai_embeddings.js'],
   ]);
 });

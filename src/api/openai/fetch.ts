@@ -2,10 +2,10 @@
 // No request leaves the page: what no engine answers is an error.
 
 import { abortable } from '../../shared/abortable';
+import type { JsonObject } from '../../shared/json_object';
 import { refuseUnknown } from '../../shared/refuse_unknown';
 import type { ApiEngine } from '../api_engine';
 import { chat } from './chat';
-import { embed } from './embeddings';
 import { ApiError, describeError } from './http/errors';
 import { type ApiCall, type HttpRequest, readJson, readRequest } from './http/http_request';
 import { object, text } from './request/schema';
@@ -44,7 +44,7 @@ export function createFetch(engine: ApiEngine, options?: FetchOptions | null): F
     // Files of their own, for the few clients that ask for them.
     ['completions', async (call) => (await import('./completions')).complete(call)],
     ['responses', async (call) => (await import('./responses')).respond(call)],
-    ['embeddings', embed],
+    ['embeddings', async (call) => (await import('./embeddings')).embed(call)],
   ]);
   const answer = async (request: HttpRequest): Promise<Response> => {
     const { method, path } = request;
@@ -65,7 +65,7 @@ export function createFetch(engine: ApiEngine, options?: FetchOptions | null): F
     const model = (json.model ?? names[0]) as string;
     const found = answersAll ? engine : engines.get(model);
     if (!found) throw noModel();
-    return route({ engine: found, json, model, signal: request.signal });
+    return route({ engine: found, json, model, signal: request.signal }).catch((error) => errorResponse(error, json));
   };
   return async (input, init) => {
     const request = readRequest(input, init);
@@ -86,8 +86,8 @@ function card([id, { info }]: readonly [string, ApiEngine]): object {
 }
 
 /** An error as an answer. Only memory may be there a moment later: a lost engine stays lost. */
-function errorResponse(error: unknown): Response {
-  const { status, body } = describeError(error);
+function errorResponse(error: unknown, json?: JsonObject): Response {
+  const { status, body } = describeError(error, json);
   const mayPass = status === 507 && (error as { canRetry?: boolean }).canRetry === true;
   return Response.json(body, { status, headers: { 'x-should-retry': String(mayPass) } });
 }

@@ -100,7 +100,7 @@ class ResponseWriter implements StreamWriter {
   }
 
   fail(error: unknown): string {
-    const { error: reason } = describeError(error).body;
+    const { error: reason } = describeError(error, { ...this.body }).body;
     this.begin();
     this.finish('failed', { error: { ...reason, code: reason.code ?? reason.type } });
     return this.text;

@@ -77,17 +77,18 @@ export async function embed(
 function checkRequest(texts: unknown, dimensions: unknown, size: number): void {
   if (!Array.isArray(texts) || texts.length === 0 || texts.length > MOST_TEXTS) {
     const given = Array.isArray(texts) ? `a list of ${texts.length}` : typeof texts;
-    throw new InvalidRequestError(`embed() takes a list of 1 to ${MOST_TEXTS} texts, got ${given}.`);
+    throw new InvalidRequestError(`embed() takes a list of 1 to ${MOST_TEXTS} texts, got ${given}.`, 'texts');
   }
   const bad = texts.findIndex((text) => typeof text !== 'string' || text === '');
   if (bad >= 0) {
     const given = texts[bad] === '' ? 'is empty' : `is of type ${typeof texts[bad]}`;
-    throw new InvalidRequestError(`Text ${bad} ${given}. Each text needs at least one character.`);
+    throw new InvalidRequestError(`Text ${bad} ${given}. Each text needs at least one character.`, 'texts');
   }
   const isSize = typeof dimensions === 'number' && Number.isInteger(dimensions) && dimensions >= 1;
   if (dimensions === undefined || (isSize && dimensions <= size)) return;
   throw new InvalidRequestError(
     `dimensions must be a whole number from 1 to ${size}, the size of this model's vectors, got ${String(dimensions)}.`,
+    'dimensions',
   );
 }
 

@@ -31,6 +31,7 @@ export function openThought(request: ChatRequest): PromptRequest {
   if (thinking === 'off') {
     throw new InvalidRequestError(
       'The last message is thinking to go on with, but thinking is off. Use thinking auto.',
+      'thinking',
     );
   }
   return { ...request, messages: messages.slice(0, -1), continueLast: false, thought: reasoning };
@@ -46,24 +47,28 @@ export function needsTraits({ messages, tools, thinking = 'auto' }: ChatRequest)
 
 /** @throws InvalidRequestError for what the template has no place for */
 export function checkTraits({ messages, tools = [], toolChoice, thinking }: ChatRequest, traits: TemplateTraits): void {
-  const refuse = (why: string): never => {
-    throw new InvalidRequestError(`${why}.`);
+  const refuse = (option: keyof ChatRequest, why: string): never => {
+    throw new InvalidRequestError(`${why}.`, option);
   };
   const calls = messages.some(({ toolCalls }) => toolCalls?.length);
   if (tools.length > 0 && toolChoice !== 'none' && !traits.showsTools) {
-    refuse("This model's chat template takes no tools. Leave them out, or load a model that was trained on tools");
+    refuse(
+      'tools',
+      "This model's chat template takes no tools. Leave them out, or load a model that was trained on tools",
+    );
   }
   if ((calls && !traits.showsCalls) || (!traits.showsResults && messages.some(({ role }) => role === 'tool'))) {
-    refuse("This model's chat template shows no calls or results of tools. Leave those messages out");
+    refuse('messages', "This model's chat template shows no calls or results of tools. Leave those messages out");
   }
   const isForced = toolChoice === 'required' || typeof toolChoice === 'object';
-  if (isForced && !traits.calls) refuse("The calls of this model's chat template cannot be read. Use toolChoice auto");
+  if (isForced && !traits.calls)
+    refuse('toolChoice', "The calls of this model's chat template cannot be read. Use toolChoice auto");
   const { ability } = traits.thinking ?? { ability: 'none' };
   if (thinking === 'off' && ability === 'always') {
-    refuse("This model's chat template cannot switch thinking off. Use thinking auto");
+    refuse('thinking', "This model's chat template cannot switch thinking off. Use thinking auto");
   }
   if (thinking === 'on' && ability === 'none') {
-    refuse("This model's chat template knows no thinking. Use thinking auto");
+    refuse('thinking', "This model's chat template knows no thinking. Use thinking auto");
   }
 }
 
@@ -91,7 +96,8 @@ export function promptOf(
       : tokenizer.encode(text, { addSpecialTokens: false });
   const { calls, thinking } = traits ?? {};
   if (thought !== undefined) {
-    if (!thinking) throw new InvalidRequestError("This model's chat template knows no thinking to go on with.");
+    if (!thinking)
+      throw new InvalidRequestError("This model's chat template knows no thinking to go on with.", 'messages');
     if (begun === '') add(thinking.open, TEMPLATE);
     add(thought, MODEL);
     return { ids: encode(), begun, goesOn: true };
@@ -127,6 +133,7 @@ function upTo(rendered: string, { role, content }: { role: string; content: stri
   if (at < 0) {
     throw new InvalidRequestError(
       `continueLast needs a last message by the assistant, with a text that the chat template shows; it is by "${role}" and has ${content.length} characters.`,
+      'continueLast',
     );
   }
   const whole = content.trimStart();

@@ -128,7 +128,7 @@ test('a refused request has a status, streamed or not', async () => {
       error: {
         message: 'The input exceeds the context window. Too long.',
         type: 'invalid_request_error',
-        param: null,
+        param: 'messages',
         code: 'context_length_exceeded',
       },
     });
@@ -189,6 +189,48 @@ for (const [code, status] of [
     expect([got, json.error.code]).toEqual([status, code]);
   });
 }
+
+const PROMPT = { model: 'm', prompt: 'Once' };
+const INPUT = { model: 'm', input: 'Once' };
+
+test.each<[string, string, object, string | null]>([
+  ['logitBias', 'chat/completions', { ...HELLO, logit_bias: { 7: 1 } }, 'logit_bias'],
+  ['temperature', 'completions', { ...PROMPT, temperature: 1 }, 'temperature'],
+  ['temperature', 'completions', PROMPT, null], // the engine's own default
+  ['maxTokens', 'chat/completions', { ...HELLO, max_tokens: 5 }, 'max_tokens'],
+  ['maxTokens', 'chat/completions', { ...HELLO, max_tokens: 5, max_completion_tokens: 6 }, 'max_completion_tokens'],
+  ['maxTokens', 'responses', { ...INPUT, max_output_tokens: 5 }, 'max_output_tokens'],
+  ['minTokens', 'chat/completions', { ...HELLO, min_tokens: 5 }, 'min_tokens'],
+  ['messages', 'chat/completions', HELLO, 'messages'],
+  ['messages', 'responses', INPUT, 'input'],
+  ['prompt', 'completions', PROMPT, 'prompt'],
+  ['thinking', 'chat/completions', { ...HELLO, chat_template_kwargs: { a: 1 } }, null],
+  ['templateArguments', 'chat/completions', { ...HELLO, chat_template_kwargs: { a: 1 } }, 'chat_template_kwargs'],
+  ['continueLast', 'chat/completions', { ...HELLO, continue_final_message: true }, 'continue_final_message'],
+  ['context-overflow', 'chat/completions', HELLO, 'messages'],
+  ['context-overflow', 'completions', PROMPT, 'prompt'],
+  ['context-overflow', 'responses', INPUT, 'input'],
+  ['constraint', 'chat/completions', { ...HELLO, response_format: { type: 'json_object' } }, 'response_format'],
+  ['constraint', 'chat/completions', { ...HELLO, grammar: 'root ::= "a"' }, 'grammar'],
+  ['constraint', 'completions', { ...PROMPT, grammar: '', json_schema: {} }, 'json_schema'],
+  ['constraint', 'responses', { ...INPUT, text: { format: { type: 'json_object' } } }, 'text.format'],
+  ['worker', 'chat/completions', HELLO, null],
+])("the engine's error about %s at %s of %j names its field", async (about, route, body, param) => {
+  const isCode = /^(context-overflow|constraint|worker)$/.test(about);
+  const error = isCode ? failure(about) : Object.assign(failure('invalid-request'), { option: about });
+  const fetch = createFetch(scriptedEngine(() => [error]));
+  expect((await post(fetch, route, body)).json.error.param).toBe(param);
+  const late = createFetch(scriptedEngine(() => [start(), token('a'), 'task', error]));
+  const { events } = await post(late, route, { ...body, stream: true });
+  const told = events.at(-1);
+  if (route !== 'responses') expect(told.error.param).toBe(param);
+});
+
+test('embeddings name their field, too', async () => {
+  const embed = async () => Promise.reject(Object.assign(failure('invalid-request'), { option: 'texts' }));
+  const fetch = createFetch(Object.assign(scriptedEngine(), { embed }));
+  expect((await post(fetch, 'embeddings', { model: 'm', input: 'a' })).json.error).toMatchObject({ param: 'input' });
+});
 
 test('an abort stops the engine at once and rejects, and the next request is answered', async () => {
   const engine = scriptedEngine(({ messages }) =>

@@ -2,10 +2,12 @@
 // request, and callers that pass what cannot be answered.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createFetch } from '../../../src/api/openai/fetch';
 import { Engine, type EngineEvent, type GenerateOptions } from '../../../src/engine/engine';
 import type { LoadedModel } from '../../../src/engine/load/load';
 import { resolveLoad } from '../../../src/engine/load/load_options';
 import type { LoadOptions } from '../../../src/engine/protocol';
+import { post } from '../../api/scripted_engine';
 import { engineWorker, type FakeWorker, stubWorkers } from '../doubles/fake_worker';
 import { numberSession } from '../doubles/loop_session';
 import { done, INFO, read, SteppedBackend, until } from '../doubles/stepped_backend';
@@ -298,5 +300,54 @@ describe('a caller without types gets a typed error', () => {
     });
     backend.go(2);
     expect(done(await read(engine.complete('7 8', { maxTokens: 1 })).whole).finishReason).toBe('length');
+  });
+});
+
+describe('an error of the engine says the option at fault', () => {
+  const USER = [{ role: 'user', content: 'x' }] as const;
+  const completing = (options: object) => () => read(engine.complete('1', options)).whole;
+  const chatting = (options: object, messages: unknown = USER) => {
+    return () => read(engine.chat(messages as typeof USER, options)).whole;
+  };
+  test.each<[string, () => Promise<unknown>]>([
+    ['maxTokens', completing({ maxTokens: 0 })],
+    ['stop', completing({ stop: [''] })],
+    ['logitBias', completing({ logitBias: { 99999: 1 } })],
+    ['logitBias', completing({ logitBias: Object.fromEntries(Array(2000).entries()) })],
+    ['thinking', completing({ thinking: 'on' })],
+    ['runAhead', completing({ runAhead: 1e6 })],
+    ['minTokens', completing({ minTokens: 1, constraint: { kind: 'json_object' } })],
+    ['ignoreEos', completing({ ignoreEos: true, constraint: { kind: 'json_object' } })],
+    ['maxtokens', completing({ maxtokens: 1 })],
+    ['signal', completing({ signal: new AbortController() })],
+    ['prompt', () => read(engine.complete([-1])).whole],
+    ['prompt', () => read(engine.complete({} as string)).whole],
+    ['messages', chatting({}, [])],
+    ['messages', chatting({}, [{ role: 'user', content: ' ' }])],
+    ['messages', chatting({}, [{ role: 'tool', content: 'x' }])],
+    ['messages', chatting({})], // the model has no chat template
+    ['continueLast', chatting({ continueLast: true })],
+    ['tools', chatting({ tools: [{ name: ' ' }] })],
+    ['toolChoice', chatting({ toolChoice: 'required' })],
+    ['templateArguments', chatting({ templateArguments: { messages: [] } })],
+    ['texts', () => engine.embed([''])],
+    ['hubUrl', () => Engine.load('https://example.org/model.gguf', { hubUrl: 'x' })],
+  ])('%s', async (option, ask) => {
+    await expect(ask()).rejects.toMatchObject({ code: 'invalid-request', option });
+  });
+
+  test('or null where it is none', async () => {
+    await engine.unload();
+    await expect(read(engine.complete('1')).whole).rejects.not.toHaveProperty('option', expect.any(String));
+  });
+
+  test("and OpenAI's interface the field", async () => {
+    const { info } = engine;
+    const model = { ...info.model, name: 'm' };
+    const complete = engine.complete.bind(engine);
+    const fetch = createFetch({ info: { ...info, model }, complete, chat: engine.chat.bind(engine) });
+    const asked = { prompt: '1', logit_bias: { 99999: 1 } };
+    const { status, json } = await post(fetch, 'completions', asked);
+    expect([status, json.error.param]).toEqual([400, 'logit_bias']);
   });
 });

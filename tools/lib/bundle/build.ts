@@ -68,6 +68,7 @@ export const BUDGETS = [
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.7 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_shared.js'], budgetKb: 8, ceilingKb: 8.8 },
   { name: "OpenAI's completions", files: ['lib/openai_completions.js'], budgetKb: 1, ceilingKb: 1 },
+  { name: "OpenAI's embeddings", files: ['lib/openai_embeddings.js'], budgetKb: 1, ceilingKb: 1 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.5 },
   { name: "WebLLM's interface", files: ['lib/webllm.js'], budgetKb: 3, ceilingKb: 3 },

@@ -123,7 +123,7 @@ class Completion implements StreamWriter {
   }
 
   fail(error: unknown): string {
-    return dataEvent(describeError(error).body);
+    return dataEvent(describeError(error, { ...this.body }).body);
   }
 
   /** The end of a choice is a chunk of its own, since clients may stop reading at a finish reason. */

@@ -1,4 +1,6 @@
-// Errors in OpenAI's shape, and their statuses.
+// Errors in OpenAI's shape, their statuses, and the fields that they name.
+
+import type { JsonObject } from '../../../shared/json_object';
 
 export interface ErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };
@@ -33,9 +35,36 @@ const STATUSES: readonly [number, RegExp][] = [
   [507, /^(gpu-)?memory$/],
 ];
 
-/** The status and body of an error. The engine's are known by their `code`, since bundles rename classes. */
-export function describeError(error: unknown): { status: number; body: ErrorBody } {
-  const { message = String(error), code, param = null } = (error ?? {}) as Partial<ApiError>;
+const CONVERSATION = ['messages', 'input', 'prompt'];
+
+/** Errors of the engine that are about one of its options without saying so. */
+const OPTIONS: Partial<Record<string, string>> = { 'context-overflow': 'messages', constraint: 'constraint' };
+
+/** The fields for an option of the engine, where they have other names. */
+const FIELDS: Partial<Record<string, readonly string[]>> = {
+  messages: CONVERSATION,
+  texts: ['input'],
+  maxTokens: ['max_output_tokens', 'max_completion_tokens', 'max_tokens'],
+  constraint: ['grammar', 'json_schema', 'response_format', 'text.format'],
+  thinking: ['reasoning_effort', 'reasoning.effort'],
+  templateArguments: ['chat_template_kwargs'],
+  continueLast: ['continue_final_message'],
+};
+
+/** The field that gave the engine an option, or null where none did. */
+function fieldOf(option: string, json: JsonObject): string | null {
+  const names = FIELDS[option] ?? [option.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)];
+  return names.find((name) => (json[name.split('.')[0]] ?? '') !== '') ?? null;
+}
+
+/**
+ * The status and body of an error. The engine's are known by their `code`, since bundles rename classes.
+ * @param json the request, for the name of the field at fault
+ */
+export function describeError(error: unknown, json: JsonObject = {}): { status: number; body: ErrorBody } {
+  const { message = String(error), code, ...named } = (error ?? {}) as Partial<ApiError> & { option?: string | null };
+  const option = named.option ?? OPTIONS[code ?? ''];
+  const param = named.param ?? (option ? fieldOf(option, json) : null);
   const name = typeof code === 'string' ? code : null;
   const known = STATUSES.find(([, codes]) => codes.test(name ?? ''));
   const status = error instanceof ApiError ? error.status : (known?.[0] ?? 500);

@@ -24,16 +24,22 @@ export function checkChat(given: { messages: unknown } & ChatSettings): ChatRequ
 
 function checkMessages(given: unknown, continueLast: unknown): ChatMessage[] {
   if (!Array.isArray(given) || given.length === 0) {
-    refuse(`A chat needs a list of at least one message, got ${Array.isArray(given) ? 'none' : typeof given}.`);
+    refuse(
+      'messages',
+      `A chat needs a list of at least one message, got ${Array.isArray(given) ? 'none' : typeof given}.`,
+    );
   }
   for (const [i, message] of given.entries()) checkMessage(message, i); // sees holes, too
   const messages = given as ChatMessage[];
   const { role, content, reasoning, toolCalls } = messages[messages.length - 1];
   if (typeof continueLast === 'boolean' ? continueLast && role !== 'assistant' : continueLast !== undefined) {
-    refuse(`continueLast must be true or false, and true only after a message by assistant, not by ${role}.`);
+    refuse(
+      'continueLast',
+      `continueLast must be true or false, and true only after a message by assistant, not by ${role}.`,
+    );
   }
   const isEmpty = role !== 'tool' && content.trim() === '' && !reasoning?.trim() && !toolCalls?.length;
-  if (isEmpty) refuse('The message is empty. Write at least one character.');
+  if (isEmpty) refuse('messages', 'The message is empty. Write at least one character.');
   checkLength(messages);
   return messages;
 }
@@ -48,6 +54,7 @@ function checkLength(messages: readonly ChatMessage[]): void {
   const error = new InvalidRequestError(
     `The conversation has ${characters} characters, ${messageCharacters} of them in message ${i} by ${messages[i].role}; ` +
       `at most ${MAX_TEXT_LENGTH} are read at once. Shorten this message, or send a part of it.`,
+    'messages',
   );
   throw Object.assign(error, { characters, messageCharacters, mostCharacters: MAX_TEXT_LENGTH });
 }
@@ -55,15 +62,16 @@ function checkLength(messages: readonly ChatMessage[]): void {
 function checkMessage(message: unknown, i: number): void {
   const { role, content, reasoning = '', toolCalls = [], toolCallId } = fieldsOf(message);
   if (!ROLES.includes(role as string) || typeof content !== 'string') {
-    refuse(`Message ${i} needs a role (${ROLES.join(', ')}) and text as its content.`);
+    refuse('messages', `Message ${i} needs a role (${ROLES.join(', ')}) and text as its content.`);
   }
   if (role === 'tool' ? !isName(toolCallId) : toolCallId !== undefined) {
-    refuse(`Message ${i} by ${role}: toolCallId is the id of a call, needed by tool and by no other role.`);
+    refuse('messages', `Message ${i} by ${role}: toolCallId is the id of a call, needed by tool and by no other role.`);
   }
   const areCalls = isList(toolCalls, MAX_TOOLS) && Array.from(toolCalls).every(isCall);
   const isAnswer = role === 'assistant' || (reasoning === '' && Array.isArray(toolCalls) && toolCalls.length === 0);
   if (!areCalls || typeof reasoning !== 'string' || !isAnswer) {
     refuse(
+      'messages',
       `Message ${i} by ${role}: reasoning must be text, and toolCalls up to ${MAX_TOOLS} with id, name and arguments as text, both by assistant alone.`,
     );
   }
@@ -78,7 +86,10 @@ function isCall(call: unknown): boolean {
 function checkTools(given: unknown): readonly Tool[] | undefined {
   if (given === undefined) return undefined;
   if (!isList(given, MAX_TOOLS)) {
-    refuse(`tools must be a list of up to ${MAX_TOOLS}, got ${Array.isArray(given) ? given.length : typeof given}.`);
+    refuse(
+      'tools',
+      `tools must be a list of up to ${MAX_TOOLS}, got ${Array.isArray(given) ? given.length : typeof given}.`,
+    );
   }
   const tools = plainJson(given, 'tools') as Tool[];
   const names = new Set<unknown>();
@@ -87,6 +98,7 @@ function checkTools(given: unknown): readonly Tool[] | undefined {
     const isNamed = typeof name === 'string' && TOOL_NAME.test(name) && !names.has(name);
     if (!isNamed || typeof description !== 'string' || !isObject(parameters)) {
       refuse(
+        'tools',
         `Tool ${i} needs a name of its own (1 to 64 letters, digits, dashes, dots and underscores), a description as text and parameters as an object.`,
       );
     }
@@ -99,26 +111,29 @@ function checkToolChoice(choice: ToolChoice | undefined, tools: readonly Tool[] 
   if (choice === undefined || choice === 'auto' || choice === 'none') return;
   const { name } = fieldsOf(choice);
   if (choice === 'required' ? tools.length > 0 : tools.some((tool) => tool.name === name)) return;
-  refuse(`toolChoice must be auto, none, or, of the ${tools.length} tools given, required or { name }.`);
+  refuse('toolChoice', `toolChoice must be auto, none, or, of the ${tools.length} tools given, required or { name }.`);
 }
 
 function checkArguments(given: unknown): ChatSettings['templateArguments'] {
   if (given === undefined) return undefined;
   if (!isObject(given) || SET_BY_ENGINE.some((name) => Object.hasOwn(given, name))) {
-    refuse(`templateArguments must be an object without ${SET_BY_ENGINE.join(', ')}: the engine sets these.`);
+    refuse(
+      'templateArguments',
+      `templateArguments must be an object without ${SET_BY_ENGINE.join(', ')}: the engine sets these.`,
+    );
   }
   return plainJson(given, 'templateArguments') as Record<string, unknown>;
 }
 
 /** A copy of a value that JSON can write, without undefined members. A shared part counts each time it occurs. */
-function plainJson(value: unknown, what: string): unknown {
+function plainJson(value: unknown, what: keyof ChatSettings): unknown {
   let size = 0;
   const visit = (part: unknown, depth: number): void => {
     size += typeof part === 'string' ? part.length + 1 : 1;
     const isPlain = part === null || Number.isFinite(part) || ['string', 'boolean'].includes(typeof part);
     const entries = Array.isArray(part) ? part.entries() : isObject(part) ? Object.entries(part) : null;
     if (size > MAX_JSON || depth > MAX_DEPTH || !(isPlain || entries)) {
-      refuse(`${what} must be JSON of at most ${MAX_JSON} characters and values, and ${MAX_DEPTH} levels deep.`);
+      refuse(what, `${what} must be JSON of at most ${MAX_JSON} characters and values, and ${MAX_DEPTH} levels deep.`);
     }
     for (const [key, item] of entries ?? []) {
       if (typeof key === 'string') size += key.length;
@@ -146,6 +161,6 @@ function fieldsOf(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
 }
 
-function refuse(message: string): never {
-  throw new InvalidRequestError(message);
+function refuse(option: keyof ChatSettings | 'messages', message: string): never {
+  throw new InvalidRequestError(message, option);
 }

@@ -20,7 +20,8 @@ type Options = Pick<AnswerOptions, 'minTokens' | 'ignoreEos'>;
  */
 export function constrainAnswer(session: Session, asked: Automaton, prompt: Prompt, options: Options): Constrained {
   if (options.minTokens > 0 || options.ignoreEos) {
-    throw new InvalidRequestError('A constraint says where an answer may end. Leave minTokens and ignoreEos out.');
+    const option = options.ignoreEos ? 'ignoreEos' : 'minTokens';
+    throw new InvalidRequestError(`A constraint says where an answer may end. Leave ${option} out.`, option);
   }
   const { vocabSize, tokenizer } = session;
   if (!tokenizer.eosIds.some((id) => id < vocabSize)) {
@@ -91,5 +92,6 @@ function startOf(automaton: Automaton, prompt: Prompt, dropsSpace: boolean, cont
   throw new InvalidRequestError(
     'A constraint holds from the first token on, but this answer begins with thinking or a call that it does not know. ' +
       'Use thinking off and toolChoice auto, or a model that does not always think.',
+    'constraint',
   );
 }

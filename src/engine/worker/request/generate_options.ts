@@ -58,7 +58,10 @@ function biasesOf({ logitBias, minTokens, ignoreEos }: AnswerOptions, place: Ans
   for (const [key, bias] of Object.entries(logitBias)) {
     const id = Number(key);
     if (id >= vocabSize) {
-      throw new InvalidRequestError(`logitBias names token ${id}, but the model has tokens 0 to ${vocabSize - 1}.`);
+      throw new InvalidRequestError(
+        `logitBias names token ${id}, but the model has tokens 0 to ${vocabSize - 1}.`,
+        'logitBias',
+      );
     }
     biases.set(id, { id, bias, forbiddenUntil: 0 });
   }
@@ -69,6 +72,7 @@ function biasesOf({ logitBias, minTokens, ignoreEos }: AnswerOptions, place: Ans
   if (biases.size > MAX_BIASES) {
     throw new InvalidRequestError(
       `${biases.size} tokens have a bias or end an answer; at most ${MAX_BIASES} can be kept from coming.`,
+      'logitBias',
     );
   }
   return [...biases.values()];

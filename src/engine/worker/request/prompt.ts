@@ -118,6 +118,7 @@ function promptOf(
   if (thinking !== undefined && thinking !== 'auto') {
     throw new InvalidRequestError(
       `thinking ${thinking} needs a conversation: a chat template switches it. Use chat().`,
+      'thinking',
     );
   }
   const ids = 'ids' in input ? checkIds(input.ids, session.vocabSize) : textIds(input.prompt, tokenizer);
@@ -138,17 +139,18 @@ function sizeOf({ messages, tools, templateArguments }: ChatRequest): number {
 
 function withTemplate(template: ChatTemplate | null): ChatTemplate {
   if (template) return template;
-  throw new InvalidRequestError('This model has no chat template. Use complete() with a prompt, or --raw.');
+  throw new InvalidRequestError('This model has no chat template. Use complete() with a prompt, or --raw.', 'messages');
 }
 
 function checkIds(ids: unknown, vocabSize: number): Uint32Array<ArrayBuffer> {
   if (!Array.isArray(ids) || ids.length === 0) {
-    throw new InvalidRequestError('The prompt must be text or an array of at least one token id.');
+    throw new InvalidRequestError('The prompt must be text or an array of at least one token id.', 'prompt');
   }
   const stray = ids.findIndex((id) => !(Number.isInteger(id) && id >= 0 && id < vocabSize));
   if (stray >= 0) {
     throw new InvalidRequestError(
       `ids must be whole numbers from 0 to ${vocabSize - 1}, got ${String(ids[stray]).slice(0, 80)} at ${stray}.`,
+      'prompt',
     );
   }
   return Uint32Array.from(ids);
@@ -156,12 +158,14 @@ function checkIds(ids: unknown, vocabSize: number): Uint32Array<ArrayBuffer> {
 
 /** The ids of a prompt. For an empty one the model begins a text. */
 function textIds(prompt: unknown, tokenizer: Tokenizer): Uint32Array {
-  if (typeof prompt !== 'string') throw new InvalidRequestError(`The prompt must be text, got ${typeof prompt}.`);
+  if (typeof prompt !== 'string')
+    throw new InvalidRequestError(`The prompt must be text, got ${typeof prompt}.`, 'prompt');
   const ids = patiently(prompt.length, () => tokenizer.encode(prompt, { addSpecialTokens: true }));
   if (ids.length > 0) return ids;
   const { bosToken } = tokenizer;
   if (bosToken) return tokenizer.encode(bosToken, { addSpecialTokens: false });
   throw new InvalidRequestError(
     'The prompt is empty, and this vocabulary has no token that begins a text. Write at least one character.',
+    'prompt',
   );
 }

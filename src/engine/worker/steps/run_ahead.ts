@@ -72,6 +72,7 @@ export class RunAhead {
     if (asked !== 'auto' && (!Number.isInteger(asked) || asked < 1 || asked > most)) {
       throw new InvalidRequestError(
         `runAhead must be "auto" or a whole number from 1 to ${most}, got ${String(asked)}.`,
+        'runAhead',
       );
     }
     const affordable = Math.min(FAST_START_DEPTH, Math.floor(STOP_LATENCY_MS / stepBoundMs));
