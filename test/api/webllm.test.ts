@@ -213,7 +213,7 @@ test('interruptGenerate ends a request for several answers, too, which keeps the
   const seen: Completion[] = [];
   for await (const chunk of await engine.chat.completions.create({ messages, n: 2, stream: true }))
     if (seen.push(chunk) === 3) engine.interruptGenerate();
-  expect(seen.at(-1)?.choices[0].finish_reason).toBe('stop');
+  expect(seen.at(-1)?.choices[0].finish_reason).toBe('abort');
 });
 
 test('interruptGenerate begins no further prompt of the request', async () => {

@@ -184,9 +184,11 @@ class ResponseWriter implements StreamWriter {
   }
 
   private addEnd({ usage, finishReason, seed, metrics }: DoneEvent, tokens: readonly TokenTimes[]): void {
-    const isCut = finishReason === 'length' || finishReason === 'context';
+    const isStopped = finishReason === 'abort';
+    const isCut = isStopped || finishReason === 'length' || finishReason === 'context';
+    const incomplete_details = isStopped ? null : { reason: 'max_output_tokens' };
     this.finish(isCut ? 'incomplete' : 'completed', {
-      ...(isCut ? { incomplete_details: { reason: 'max_output_tokens' } } : { completed_at: nowSeconds() }),
+      ...(isCut ? { incomplete_details } : { completed_at: nowSeconds() }),
       usage: {
         input_tokens: usage.promptTokens,
         input_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: 0 },

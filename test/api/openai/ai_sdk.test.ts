@@ -89,6 +89,17 @@ test('ai: a tool loop, streamed', async () => {
   expect(engine.asked.at(-1)?.messages.at(-1)).toMatchObject({ role: 'tool', toolCallId: 'call_1' });
 });
 
+test('ai: a call that broke off is invalid and is not made, whole and streamed', async () => {
+  const asked = { model, prompt: 'cut weather', stopWhen: stepCountIs(1), tools: { weather } };
+  const { finishReason, toolCalls, toolResults } = await generateText(asked);
+  expect([finishReason, toolResults]).toEqual(['length', []]);
+  expect(toolCalls).toMatchObject([{ toolName: 'weather', input: '{"city":"Be', invalid: true }]);
+  const streamed = streamText(asked);
+  await streamed.consumeStream();
+  expect([await streamed.finishReason, await streamed.toolResults]).toEqual(['length', []]);
+  expect((await streamed.toolCalls).every((call) => 'invalid' in call)).toBe(true);
+});
+
 test('ai: completions', async () => {
   expect((await generateText({ model: provider.completionModel('m'), prompt: 'Once' })).text).toContain('After');
 });

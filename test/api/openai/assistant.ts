@@ -27,6 +27,17 @@ const CALL: Script = [
   done({ finishReason: 'tool-calls' }),
 ];
 
+/** A call that breaks off at the end of the tokens. */
+const CUT_CALL: Script = [
+  start(),
+  token(''),
+  { type: 'tool-call', index: 0, id: 'call_1', name: 'weather', arguments: '' },
+  { type: 'tool-call', index: 0, arguments: '{"city":"Be' },
+  'task',
+  { type: 'tool-call-error', index: 0, message: 'The call has no end.', text: '<call>{"city":"Be' },
+  done({ finishReason: 'length' }),
+];
+
 const THINK: Script = [
   start(),
   token(''),
@@ -52,6 +63,7 @@ function answer({ messages, prompt, options }: Asked): Script {
   if (last.content === 'think') return THINK;
   if (last.content === 'cut') return [start(), ...words('a long'), done({ finishReason: 'length' })];
   if (last.role === 'tool') return [start(), ...words(`It is ${JSON.parse(last.content).degrees} degrees.`), done()];
+  if (options.tools && last.content === 'cut weather') return CUT_CALL;
   if (options.tools && /weather/.test(last.content)) return CALL;
   return [start(), ...words(`You said: ${last.content}`), done()];
 }

@@ -1,7 +1,8 @@
 // The routes of OpenAI's interface over a scripted engine: answers, streams, errors, aborts.
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createFetch } from '../../../src/api/openai/fetch';
+import type { FinishReason } from '../../../src/engine/protocol';
 import {
   done,
   FOREVER,
@@ -189,6 +190,35 @@ for (const [code, status] of [
     expect([got, json.error.code]).toEqual([status, code]);
   });
 }
+
+describe('a call that broke off stays as it came, and the finish reason tells it', () => {
+  const broken = (finishReason: FinishReason): Script => [
+    start(),
+    { type: 'tool-call', index: 0, id: 'c0', name: 'f', arguments: '{"a":1}' },
+    { type: 'tool-call', index: 1, id: 'c1', name: 'f', arguments: '{"a":' },
+    { type: 'tool-call-error', index: 1, message: 'The call has no end.', text: '<call>' },
+    done({ finishReason }),
+  ];
+  test.each<[FinishReason, string, string, object | null | undefined]>([
+    ['length', 'length', 'incomplete', { reason: 'max_output_tokens' }],
+    ['context', 'length', 'incomplete', { reason: 'max_output_tokens' }],
+    ['abort', 'abort', 'incomplete', null],
+    ['tool-calls', 'tool_calls', 'completed', null], // the model itself ended in the middle of it
+  ])('by %s', async (reason, finish, status, details) => {
+    const fetch = createFetch(scriptedEngine(() => broken(reason)));
+    const { json } = await post(fetch, 'chat/completions', HELLO);
+    const [{ message, finish_reason }] = json.choices;
+    const givenTo = (calls: { function: { arguments: string } }[]) => calls.map((call) => call.function.arguments);
+    expect([finish_reason, givenTo(message.tool_calls)]).toEqual([finish, ['{"a":1}', '{"a":']]);
+    expect(json.vivace.tool_call_errors).toEqual([{ index: 1, message: 'The call has no end.', text: '<call>' }]);
+    const { events } = await post(fetch, 'chat/completions', { ...HELLO, stream: true });
+    expect(events.at(-1).choices[0]).toMatchObject({ delta: {}, finish_reason: finish });
+    expect(events.flatMap(({ choices }) => givenTo(choices[0].delta.tool_calls ?? []))).toEqual(['{"a":1}', '{"a":']);
+    const { json: response } = await post(fetch, 'responses', { input: 'hello' });
+    expect([response.status, response.incomplete_details]).toEqual([status, details]);
+    expect(response.output.at(-1)).toMatchObject({ type: 'function_call', arguments: '{"a":', status });
+  });
+});
 
 const PROMPT = { model: 'm', prompt: 'Once' };
 const INPUT = { model: 'm', input: 'Once' };

@@ -31,6 +31,14 @@ test('langchain: bindTools', async () => {
   expect(engine.asked.at(-1)?.options.tools).toMatchObject([{ name: 'weather' }]);
 });
 
+test('langchain: a call that broke off is among the invalid ones', async () => {
+  const weather = tool(async () => 21, { name: 'weather', description: 'w', schema: z.object({ city: z.string() }) });
+  const answer = await model.bindTools([weather]).invoke('cut weather');
+  expect(answer.tool_calls).toEqual([]);
+  expect(answer.invalid_tool_calls).toMatchObject([{ name: 'weather', args: '{"city":"Be' }]);
+  expect(answer.response_metadata).toMatchObject({ finish_reason: 'length' });
+});
+
 test('langchain: withStructuredOutput', async () => {
   const schema = z.object({ city: z.string() });
   expect(await model.withStructuredOutput(schema, { method: 'jsonSchema' }).invoke('where?')).toEqual({ city: 'Bern' });

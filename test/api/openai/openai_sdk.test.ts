@@ -102,6 +102,28 @@ test('openai: runTools, streamed, with a tool of zod, whose strict is not read',
   expect(await runner.finalContent()).toBe('It is 21 degrees.');
 });
 
+test('openai: a call that broke off has its arguments so far, and the helpers do not make it', async () => {
+  let calls = 0;
+  const weather = zodFunction({
+    name: 'weather',
+    parameters: z.object({ city: z.string() }),
+    function: ({ city }) => {
+      calls++;
+      return city;
+    },
+  });
+  const cut = { ...ask('cut weather'), tools: [weather] };
+  const [choice] = (await client.chat.completions.create(cut)).choices;
+  expect(choice?.finish_reason).toBe('length');
+  expect(choice?.message.tool_calls).toMatchObject([{ function: { name: 'weather', arguments: '{"city":"Be' } }]);
+  await expect(client.chat.completions.parse(cut)).rejects.toThrow('length limit was reached');
+  const stream = client.chat.completions.stream(cut);
+  await expect(stream.finalChatCompletion()).rejects.toThrow('length limit was reached');
+  const runner = client.chat.completions.runTools(cut, { maxChatCompletions: 1 });
+  await runner.done().catch(() => {});
+  expect(calls).toBe(0);
+});
+
 test('openai: thinking is reasoning_content', async () => {
   const { message } = (await client.chat.completions.create(ask('think'))).choices[0]!;
   expect(message).toMatchObject({ reasoning_content: 'Let me see.', content: 'It is 4.' });

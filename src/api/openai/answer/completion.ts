@@ -60,8 +60,13 @@ export function assertComplete(isComplete: boolean): void {
   if (!isComplete) throw new Error('The engine ended the answer before it was done.');
 }
 
-/** Finish reasons that are not `stop`. */
-const FINISH: Partial<Record<string, string>> = { length: 'length', context: 'length', 'tool-calls': 'tool_calls' };
+/** Finish reasons that are not `stop`. OpenAI's interface has no word for a stopped answer: `abort` is vLLM's. */
+const FINISH: Partial<Record<string, string>> = {
+  length: 'length',
+  context: 'length',
+  'tool-calls': 'tool_calls',
+  abort: 'abort',
+};
 
 class Completion implements StreamWriter {
   private readonly pieces: Pieces;
