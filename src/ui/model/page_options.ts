@@ -27,11 +27,7 @@ export interface PageOptions {
 export function readPageOptions(search: string, base: string, listed: readonly Listed[] = []): PageOptions {
   const query = new URLSearchParams(search);
   const complaints: Warning[] = [];
-  const refuse = (name: string, given: string, legal: string) => {
-    const value = given.slice(0, MAX_QUOTED);
-    const message = `The address asks for ${name}=${value}; choose ${legal}.`;
-    complaints.push({ code: 'address-value', message, facts: { name, value } });
-  };
+  const refuse = (...asked: Parameters<typeof illegalValue>) => complaints.push(illegalValue(...asked));
   const load = readLoadSettings((name) => query.get(name), refuse);
   const share = query.get('share') ?? 'on';
   if (share !== 'on' && share !== 'off') refuse('share', share, 'on or off');
@@ -39,6 +35,16 @@ export function readPageOptions(search: string, base: string, listed: readonly L
   if (hub && !hubAddress(hub, base)) refuse('hub', hub, 'a web address');
   const model = modelAddress(query, base, listed, complaints);
   return { model, load, shares: share !== 'off', complaints };
+}
+
+/** The notice for a value in the address that is none of the legal ones. The usual value is taken. */
+export function illegalValue(name: string, given: string, legal: string): Warning {
+  const value = given.slice(0, MAX_QUOTED);
+  return {
+    code: 'address-value',
+    message: `The address asks for ${name}=${value}; choose ${legal}.`,
+    facts: { name, value },
+  };
 }
 
 /** The hub of `owner/repo`: from the page's address, else the public hub. */

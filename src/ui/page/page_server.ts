@@ -9,10 +9,19 @@ import type { VivaceChat } from '../chat/chat';
 import type { LoadState } from '../model/loader';
 import type { ModelSession } from '../model/model_session';
 import type { VivaceModels } from '../model/models';
+import { illegalValue } from '../model/page_options';
 import { codeOf } from '../shared/advice';
 import '../server/consent';
 import { nextStep } from '../server/server_advice';
-import { hostOf, mayHoldSecret, readServer, ruleText, type ServerChoice } from '../server/server_choice';
+import {
+  hostOf,
+  mayHoldSecret,
+  parseRule,
+  RULES,
+  readServer,
+  ruleText,
+  type ServerChoice,
+} from '../server/server_choice';
 import '../server/server_line';
 import type { TypedServer, VivaceServer } from '../server/server_section';
 import '../server/server_section';
@@ -100,6 +109,8 @@ export class PageServer {
     try {
       const choice = readServer({ server: value('server'), model: value('model'), rule: value('rule') });
       if (!choice) return false;
+      const rule = value('rule');
+      if (rule && !parseRule(rule)) this.page.say(illegalValue(NAMES.rule, rule, RULES));
       const last = readLast();
       this.take(choice, last?.choice.address === choice.address ? last.key : '');
       if (choice.rule !== 'remote') void this.page.session.load();

@@ -5,6 +5,9 @@ import { isInTheClear, readAddress } from '../../remote/options';
 /** The rules of HybridEngine that can be said in a word. */
 export type ServerRule = 'remote' | 'remote-until-loaded' | { readonly longerThan: number };
 
+/** These rules as they are written. */
+export const RULES = 'remote, remote-until-loaded or longer-than-4096';
+
 export interface ServerChoice {
   /** Absolute, without a slash at its end. */
   readonly address: string;

@@ -232,6 +232,17 @@ test('an address that names a server asks before anything is sent; refused, the 
   expect(errors).toEqual([]);
 });
 
+test('a rule in the address that is none is told, and all that may go to the server needs consent', async () => {
+  const { page } = await visit(site, `${CHAIN}&server=${server.url}&server-rule=remote-untill-loaded`);
+  await page.getByTestId('consent').waitFor();
+  const told = 'The address asks for server-rule=remote-untill-loaded; choose remote, remote-until-loaded or longer';
+  await page.getByText(told).waitFor();
+  expect(server.asked).toEqual([]);
+  await page.getByTestId('consent-refuse').click();
+  await ready(page);
+  expect(server.asked).toEqual([]);
+});
+
 test('a server that does not answer is told with a remedy, and the model of the page goes on', async () => {
   const { page } = await visit(site, CHAIN);
   await ready(page);

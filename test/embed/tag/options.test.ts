@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { readEmbedServer } from '../../../src/embed/server/server_part';
 import { readEmbedOptions } from '../../../src/embed/tag/options';
 import { STANDARD_LOAD } from '../../../src/ui/settings/settings_fields';
 
@@ -170,6 +171,21 @@ test.each([
   const read = readEmbedOptions({ remember, server: 'https://far.example' }, SCRIPT, PAGE);
   expect([read.options.remember, read.complaints.length]).toEqual([name, complaints]);
   expect(read.options.server?.remembers, 'the consent lasts as long').toBe(name !== null);
+});
+
+test('a rule of the server that is none is reported with the choices, on the tag and on the element', () => {
+  const server = 'https://llm.example.com/v1';
+  const ruled = (serverRule: string) => readEmbedOptions({ server, serverRule }, SCRIPT, PAGE).complaints;
+  for (const rule of ['', 'remote', 'remote-until-loaded', 'longer-than-0', 'longer-than-4096'])
+    expect(ruled(rule)).toEqual([]);
+  for (const rule of ['remote-untill-loaded', 'Remote', 'local', 'longer-than-', 'longer-than-4k', 'longer-than--1']) {
+    const told = `server-rule="${rule}" is none of remote, remote-until-loaded, longer-than-4096; the server answers.`;
+    expect(ruled(rule)).toEqual([`data-${told}`]);
+    const complaints: string[] = [];
+    const written: Record<string, string> = { server, 'server-rule': rule };
+    readEmbedServer((name) => written[name], '', false, complaints);
+    expect(complaints).toEqual([told]);
+  }
 });
 
 test.each([

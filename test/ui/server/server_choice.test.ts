@@ -112,6 +112,15 @@ test('consent covers what the dialog said would go, and no more', () => {
   expect(allowedAfter('remote')).toEqual(rules);
   expect(allowedAfter('remote-until-loaded')).toEqual(['remote-until-loaded']);
   expect(allowedAfter('longer-than-10')).toEqual(['longer-than-10', 'longer-than-100']);
+  // A rule that is none sends as much as `remote`, so that it needs the same consent.
+  kept.clear();
+  for (const rule of rules.slice(1)) allow(by(rule));
+  const misspelled = readServer({ server: CHOICE.address, model: null, rule: 'remote-untill-loaded' })!;
+  expect(isAllowed(misspelled)).toBe(false);
+  allow(by('remote'));
+  expect(isAllowed(misspelled)).toBe(true);
+  kept.clear();
+  allow(by('longer-than-10'));
   allow(by('remote-until-loaded'));
   expect(rules.filter((rule) => isAllowed(by(rule)))).toEqual(rules.filter((rule) => !/^remote$|-9$/.test(rule)));
   withdraw(by('remote'));
