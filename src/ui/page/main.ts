@@ -37,7 +37,11 @@ import { connectThemeButton } from './theme';
 provideParts({ json: () => import('../markdown/json_view') }); // the page alone shows trees
 
 /** The work after the first paint. */
-const pageParts = comesLater(async () => (await import('./page_parts')).parts);
+const pageParts = comesLater(async () => {
+  const { parts } = await import('./page_parts');
+  parts.takeLongPastes(chat);
+  return parts;
+});
 
 await connectLanguage(location.search);
 

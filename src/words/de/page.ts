@@ -154,6 +154,7 @@ export const page: PageWords = {
   },
   attach: {
     button: 'Textdateien anhängen',
+    pasted: 'Eingefügter Text',
     remove: (name) => `${name} entfernen`,
     isEmpty: (name) => `„${name}“ ist leer.`,
     isNoText: (name) =>

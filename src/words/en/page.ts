@@ -149,6 +149,7 @@ export const page = {
   },
   attach: {
     button: 'Attach text files',
+    pasted: 'Pasted text',
     remove: (name: string) => `Remove ${name}`,
     isEmpty: (name: string) => `“${name}” is empty.`,
     isNoText: (name: string) =>

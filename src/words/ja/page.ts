@@ -152,6 +152,7 @@ export const page: PageWords = {
   },
   attach: {
     button: 'テキストファイルを添付',
+    pasted: '貼り付けたテキスト',
     remove: (name) => `${name} を削除`,
     isEmpty: (name) => `「${name}」は空です。`,
     isNoText: (name) =>

@@ -1,7 +1,7 @@
 // The chat with an engine that answers by a script: streaming, stopping, branches, a full context, settings, and the
 // texts for screen readers.
 
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Conversation } from '../../../src/ui/conversation/conversation_tree';
 import { asked, installScripted, release, type Script, setHealth, visitScripted } from '../scripted_engine';
@@ -363,6 +363,55 @@ describe('files', () => {
     expect(await ended(page)).toBe('done');
     expect((await lastAsked())?.[0]).not.toContain('Milk');
     await expect.poll(() => textOf(byId('version'))).toBe('2/2');
+  });
+
+  /** Pastes a text into a field. Returns whether the page took it, so that the field gets nothing. */
+  const pasteText = (field: Locator, text: string) =>
+    field.evaluate((field, text) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', text);
+      const paste = new ClipboardEvent('paste', { bubbles: true, composed: true, cancelable: true, clipboardData });
+      return !field.dispatchEvent(paste);
+    }, text);
+
+  test('a pasted text that would hold up the field comes as a file, and the field can undo what it could', async () => {
+    await open({ answers: turns(1), contextLength: 2_000_000 });
+    await page.evaluate(() => customElements.whenDefined('vivace-files')); // comes with what takes the text
+    const field = prompt(page);
+    await field.click();
+    await page.keyboard.type('What is it?');
+    expect(await pasteText(field, 'a'.repeat(50_000))).toBe(false);
+    expect(await pasteText(field, 'ab\r\n'.repeat(300_000))).toBe(true);
+    await expect.poll(() => textsOf(chips())).toEqual(['Pasted text900 kB']);
+    expect(await field.inputValue()).toBe('What is it?');
+    await page.keyboard.press('Control+z');
+    expect(await field.inputValue()).toBe('');
+    await page.keyboard.press('Control+Shift+z');
+    expect(await field.inputValue()).toBe('What is it?');
+    expect(await pasteText(field, 'a'.repeat(1_000_001))).toBe(true);
+    await expect.poll(() => textOf(byId('attach-complaint'))).toMatch(/^“Pasted text” is too large: 1.*MB/);
+    expect([await field.inputValue(), await chips().count()]).toEqual(['What is it?', 1]);
+    await sendAll('What is it?');
+    const content = `Pasted text:\n\`\`\`\n${'ab\n'.repeat(300_000)}\`\`\`\n\nWhat is it?`;
+    await expect.poll(async () => (await lastAsked())?.[0] === `user:${content}`).toBe(true);
+    await byId('edit').click();
+    const editor = page.locator('vivace-turn-editor textarea');
+    expect(await pasteText(editor, 'a'.repeat(60_000))).toBe(false);
+    await byId('edit-cancel').click();
+  });
+
+  test('a line of a megabyte changes the direction of lines before it is in the field', async () => {
+    await open({ answers: [] });
+    const field = prompt(page);
+    const bidi = (text: string) =>
+      field.evaluate((field, text) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData('text/plain', text);
+        field.dispatchEvent(new ClipboardEvent('paste', { clipboardData })); // unheard by the page, which has files
+        return field.style.unicodeBidi;
+      }, text);
+    expect(await bidi('word '.repeat(200_000))).toBe('normal');
+    expect(await bidi('word\n'.repeat(200_000))).toBe('');
   });
 
   test('that do not fit the context get advice with numbers; nothing dropped takes the model away', async () => {
