@@ -18,10 +18,10 @@ export class SharedEngine extends Engine {
    * phones, and without Web Locks or BroadcastChannel it is an engine of this tab alone.
    * @throws as Engine.load
    */
-  static override async load(model: ModelLocation, options: EngineLoadOptions = {}): Promise<Led> {
+  static override async load(model: ModelLocation, options?: EngineLoadOptions | null): Promise<Led> {
     const shared = await shareable(engineParts, model);
     if (shared === null) return Object.assign(await Engine.load(model, options), { leads: true });
-    return new SharedEngine(await share(engineParts, shared, options));
+    return new SharedEngine(await share(engineParts, shared, options ?? {}));
   }
 
   /** True while the model is in this tab. */

@@ -4,6 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { Engine, engineParts } from '../../src/engine/engine';
 import { shareable } from '../../src/tabs/share';
 import { SharedEngine } from '../../src/tabs/shared_engine';
+import { TabHost } from '../../src/tabs/tab_host';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -36,6 +37,17 @@ test.each<[string, object | undefined, boolean]>([
   await vi.advanceTimersByTimeAsync(5000);
   expect(await Promise.race([found, 'waiting'])).toBe(shares ? model : null);
   expect(await shareable(engineParts, new File([], 'm.gguf'))).toBeNull();
+});
+
+test('null stands for no options', async () => {
+  vi.stubGlobal('navigator', { locks: working, userAgent: 'Test' });
+  const hosts: unknown[][] = [];
+  vi.spyOn(TabHost, 'open').mockImplementation(async (...given) => {
+    hosts.push(given.slice(3)); // onProgress and signal
+    return {} as TabHost;
+  });
+  for (const options of [undefined, null, {}]) await SharedEngine.load('https://host.example/m.gguf', options);
+  expect(hosts).toEqual(Array(3).fill([undefined, undefined]));
 });
 
 test('a tab with an engine of its own leads', async () => {

@@ -79,8 +79,8 @@ export class EmbedSession {
    * The engine, loaded if necessary. Another `model` or other `options` replace the model of this chat.
    * @throws the errors of Engine.load; DOMException AbortError after `signal`, the reader's cancel or `close`
    */
-  async load(model?: string, options: EngineLoadOptions = {}): Promise<ChatEngine> {
-    const { signal, onProgress, ...wanted } = options;
+  async load(model?: string, options?: EngineLoadOptions | null): Promise<ChatEngine> {
+    const { signal, onProgress, ...wanted } = options ?? {};
     if (this.isClosed) throw wasTakenOff();
     signal?.throwIfAborted();
     if (this.differs(model, wanted)) {
@@ -104,8 +104,8 @@ export class EmbedSession {
    * Answers a conversation, or one question after the system message. A model without a chat template continues the
    * question's text.
    */
-  chat(asked: readonly ChatMessage[] | string, system: string, options: EngineChatOptions = {}) {
-    return leavable((waits) => this.answer(waits, asked, system, options));
+  chat(asked: readonly ChatMessage[] | string, system: string, options?: EngineChatOptions | null) {
+    return leavable((waits) => this.answer(waits, asked, system, options ?? {}));
   }
 
   private async *answer(

@@ -34,7 +34,7 @@ export interface VivaceHandle {
    * Loads the tag's model or another model without opening the window.
    * @throws VivaceError with a `code`; DOMException AbortError after an abort
    */
-  load(model?: string, options?: EngineLoadOptions): Promise<void>;
+  load(model?: string, options?: EngineLoadOptions | null): Promise<void>;
   /**
    * Answers a conversation, or one question after the tag's system message, without showing either, with the options
    * of `Engine.chat`. Loads the model first if necessary.
@@ -42,7 +42,7 @@ export interface VivaceHandle {
    */
   chat(
     asked: readonly ChatMessage[] | string,
-    options?: EngineChatOptions,
+    options?: EngineChatOptions | null,
   ): AsyncGenerator<EngineEvent, void, undefined>;
   /** Calls `listener` on every later event of this name. The returned function removes the listener. */
   on<K extends keyof WidgetEvents>(name: K, listener: (detail: WidgetEvents[K]) => void): () => void;

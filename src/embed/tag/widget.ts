@@ -185,12 +185,12 @@ export class Widget {
   }
 
   /** Loads the model without opening the window. @throws the errors of Engine.load */
-  async load(model?: string, options?: EngineLoadOptions): Promise<void> {
+  async load(model?: string, options?: EngineLoadOptions | null): Promise<void> {
     await this.session.load(model, options);
   }
 
   /** Answers outside the window, with the same model. */
-  ask(asked: readonly ChatMessage[] | string, options?: EngineChatOptions) {
+  ask(asked: readonly ChatMessage[] | string, options?: EngineChatOptions | null) {
     return this.session.chat(asked, this.options.system, options);
   }
 

@@ -46,6 +46,7 @@ test('the hash of the tag is asked of its own model, whatever else is asked, and
   await session.load();
   await session.load('m', { contextLength: 64 });
   await session.load('other');
+  await session.load(undefined, null); // no options: nothing changes
   await session.close();
   expect(asked).toEqual([
     ['m', 'ab', undefined],
@@ -98,6 +99,8 @@ test('options of a chat reach the engine unchanged, and its events the caller', 
     { role: 'user', content: 'Hello' },
   ];
   expect(asked).toEqual([[messages, options]]);
+  for await (const event of session.chat('Hello', '', null)) heard.push(event);
+  expect(asked.at(-1)).toEqual([messages.slice(1), {}]);
   expect(await engineHere(session.engine)?.countTokens('Hello')).toBe(7);
   await session.close();
 });
