@@ -34,11 +34,19 @@ export function percentiles(
   });
 }
 
-/** The number of values, such as 'n = 30 gaps. p99 needs 100.', or '' without values. */
-export function countNote({ perToken: { length } }: TbtSummary, values: Values): string {
+/** A median gap below this, in milliseconds, reads 0.00: tokens came faster than the clock of the browser counts. */
+const TOGETHER_MS = 0.005;
+
+/**
+ * The number of values, such as 'n = 30 gaps. p99 needs 100.', or '' without values. Of gaps whose median is 0 also the
+ * mean, since that of a fast answer says how fast the answer was.
+ */
+export function countNote({ mean, p50, perToken: { length } }: TbtSummary, values: Values): string {
   if (length === 0) return '';
   const text = panelWords().figures;
   const count = (values === 'gaps' ? text.gapCount : text.stepCount)(length);
   const few = Object.entries(LEAST_VALUES).filter(([name]) => isOfTooFew(name, length));
-  return [count, ...few.map((each) => text.needs(...each))].join(' ');
+  const isTogether = values === 'gaps' && length > 1 && (p50 ?? 0) < TOGETHER_MS;
+  const together = isTogether ? [text.together(formatMs(mean))] : [];
+  return [count, ...few.map((each) => text.needs(...each)), ...together].join(' ');
 }

@@ -28,6 +28,7 @@ export const figures: typeof source = {
   steps: { p50: step, p95: step, p99: step, max: step },
   stepOf: (percentile) => `Schritt ${percentile}`,
   gapCount: (n) => `n = ${n} ${n === 1 ? 'Abstand' : 'Abstände'}.`,
+  together: (mean) => `Tokens kommen in Gruppen, im Mittel ${mean} auseinander.`,
   stepCount: (n) => `n = ${n} ${n === 1 ? 'Schritt' : 'Schritte'}.`,
   needs: (name, least) => `${name} braucht ${least}.`,
   tooFewGaps: (n, least) => `Bei nur ${n} Abständen ist es einfach der längste; nötig sind ${least}.`,

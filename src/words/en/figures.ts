@@ -27,6 +27,7 @@ export const figures = {
   steps: { p50: step, p95: step, p99: step, max: step },
   stepOf: (percentile: string) => `Step ${percentile}`,
   gapCount: (n: number) => `n = ${n} ${n === 1 ? 'gap' : 'gaps'}.`,
+  together: (mean: string) => `Tokens come in groups, ${mean} apart on average.`,
   stepCount: (n: number) => `n = ${n} ${n === 1 ? 'step' : 'steps'}.`,
   needs: (name: string, least: number) => `${name} needs ${least}.`,
   tooFewGaps: (n: number, least: number) => `Of only ${n} gaps it is simply the longest; it needs ${least}.`,

@@ -28,6 +28,7 @@ export const figures: typeof source = {
   steps: { p50: step, p95: step, p99: step, max: step },
   stepOf: (percentile) => `ステップ ${percentile}`,
   gapCount: (n) => `n = ${n} 間隔。`,
+  together: (mean) => `トークンはまとまって届きます。平均間隔は ${mean} です。`,
   stepCount: (n) => `n = ${n} ステップ。`,
   needs: (name, least) => `${name} には ${least} 必要です。`,
   tooFewGaps: (n, least) => `間隔が ${n} 個しかないため、最長の間隔と同じです。${least} 個必要です。`,

@@ -215,6 +215,15 @@ describe('percentiles tell how many gaps they are of', () => {
     });
   }
 
+  test('of tokens that came in groups, also how far they are apart on average', () => {
+    const run = new RunRecord({ info, now: () => 0, onPaint: () => {} });
+    const gaps = [null, 0, 0, 1.6, 0, 0, 0, 1.6, 0];
+    for (const [position, tbtMs] of gaps.entries()) run.record(tokenEvent({ tbtMs, position }));
+    expect(headlineNote(run)).toBe(
+      'n = 8 gaps. p95 needs 20. p99 needs 100. Tokens come in groups, 0.40 ms apart on average.',
+    );
+  });
+
   test('steps of the GPU, too', () => {
     const run = runOf(0.5);
     const group = figureGroups(run, info).find(({ title }) => title === 'On the GPU');
