@@ -129,6 +129,13 @@ const CASES: Record<string, Case> = {
     kvType: 'q8',
     lanes: true,
   },
+  'q8 keys and values, three heads of 48 a KV head, by lanes with a cell to spare': {
+    model: { variant: { format: 'q4' }, shape: { ...small, heads: 6, headDim: 48 } },
+    launch: { groups: 5, threads: 64 },
+    kvType: 'q8',
+    positions: 16,
+    lanes: true,
+  },
   'q8, seven layers in five ranges': { ...SEVEN_LAYERS, launch: { groups: 2, threads: 32 } },
 };
 const POSITIONS = 40;
