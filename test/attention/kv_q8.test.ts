@@ -31,6 +31,14 @@ const PREFILL: [position: number, nTokens: number][] = [
 const decode = DECODE.map((kvLen): AttentionCase => {
   return { title: `kv_len=${kvLen} q8`, shape: SHAPE, position: kvLen - 1, nTokens: 1 };
 });
+/** Sums are rescaled more than once. All numbers are bytes times their scale. */
+decode.push({
+  title: 'scores that rise by half a power of two a key, q8',
+  shape: SHAPE,
+  position: 260,
+  nTokens: 1,
+  fill: { q: () => 1, k: (key) => 0.05 * key },
+});
 const prefill = PREFILL.map(([position, nTokens]): AttentionCase => {
   return { title: `position=${position} n_tokens=${nTokens} q8`, shape: SHAPE, position, nTokens };
 });
