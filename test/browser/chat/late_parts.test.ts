@@ -41,11 +41,13 @@ test('what is asked for before it is here comes as soon as it is, and nothing mo
     Promise.all(['attach', 'new-conversation'].map((id) => page.getByTestId(id).first().boundingBox()));
   const isThere = (name: string) => page.evaluate((element) => customElements.get(element) !== undefined, name);
   await expect.poll(() => isThere('vivace-settings')).toBe(false);
-  const before = await buttons();
 
   await page.getByTestId('library-search').fill('dragon');
   await page.locator('#model').click();
   await expect.poll(() => page.locator('dialog[open]').count()).toBe(0);
+  // What the page writes after the error may still move them: a trial waits until they stand.
+  for (const id of ['attach', 'new-conversation']) await page.getByTestId(id).first().hover({ trial: true });
+  const before = await buttons();
   release();
   await page.locator('vivace-models dialog[open]').waitFor();
   await page.getByTestId('library-searched').getByText('No conversation').waitFor();
