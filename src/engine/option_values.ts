@@ -2,7 +2,7 @@
 // defaults.
 
 import { InvalidRequestError } from '../errors';
-import { refuseUnknown } from '../shared/refuse_unknown';
+import { refuseUnknown } from '../shared/known_names';
 import type { Given, Option, Options, Resolved, Value } from './options';
 
 /** Illegal values are cut to this many characters in messages. */

@@ -5,7 +5,7 @@ import type { Option } from '../engine/options';
 import type { ThinkingAbility } from '../engine/protocol';
 import { InvalidRequestError } from '../errors';
 import { checkSignal } from '../shared/abortable';
-import { refuseUnknown } from '../shared/refuse_unknown';
+import { refuseUnknown } from '../shared/known_names';
 import type { Clock } from './clock';
 
 /** The software of a server. It decides the fields beyond OpenAI's. `openai`: none of them. */

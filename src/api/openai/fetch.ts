@@ -3,7 +3,7 @@
 
 import { abortable } from '../../shared/abortable';
 import type { JsonObject } from '../../shared/json_object';
-import { refuseUnknown } from '../../shared/refuse_unknown';
+import { refuseUnknown } from '../../shared/known_names';
 import type { ApiEngine } from '../api_engine';
 import { chat } from './chat';
 import { ApiError, describeError } from './http/errors';

@@ -1,6 +1,6 @@
 // Attributes that are nearly those of a tag or of an element. Others belong to the page and its tools. Pure.
 
-import { changedLetters } from '../../shared/nearest';
+import { changedLetters } from '../../shared/known_names';
 
 /** Complains of each name that is nearly a known one. @param prefix of the names in complaints */
 export function findMisspelled(

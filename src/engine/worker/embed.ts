@@ -2,8 +2,8 @@
 
 import { normalize } from '../../cpu/embedding';
 import { ContextOverflowError, InvalidRequestError, NotFiniteError } from '../../errors';
+import { refuseUnknown } from '../../shared/known_names';
 import { nextTask } from '../../shared/next_task';
-import { refuseUnknown } from '../../shared/refuse_unknown';
 import { BESIDE } from '../options';
 import type { Embeddings, EmbedOptions } from '../protocol';
 import { encodeInput } from './request/prompt';

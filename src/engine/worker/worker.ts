@@ -2,8 +2,8 @@
 
 import { type Endpoint, transfer } from 'comlink';
 import { InvalidRequestError } from '../../errors';
+import { refuseUnknown } from '../../shared/known_names';
 import { arrived } from '../../shared/part';
-import { refuseUnknown } from '../../shared/refuse_unknown';
 import { deleteModel, listModels } from '../../storage/cache/cached_models';
 import { servePieces } from '../../storage/cache/piece_threads';
 import { inStores } from '../../storage/cache/watched_stores';

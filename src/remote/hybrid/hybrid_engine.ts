@@ -6,7 +6,7 @@ import type { Health } from '../../engine/health';
 import type { ChatMessage, EngineEvent, EngineInfo, Place, RunMetrics } from '../../engine/protocol';
 import { InvalidRequestError, VivaceError } from '../../errors';
 import { abortable } from '../../shared/abortable';
-import { refuseUnknown } from '../../shared/refuse_unknown';
+import { refuseUnknown } from '../../shared/known_names';
 import { RemoteError } from '../remote_error';
 import { type Answers, stoppable } from '../stoppable';
 import { type AnswerEngine, checkRule, type LocalEngine, mayMove, placeOf, type Rule } from './places';

@@ -29,7 +29,7 @@ const WORKER = [
   '/src/text/decode/token_bytes',
   '/src/text/answer/answer_form',
   '/src/text/encode/text_pipeline',
-  '/src/shared/nearest',
+  '/src/shared/known_names',
   '/src/text/answer/answer_parser',
   '/src/engine/worker/request/chat_checks',
   '/src/storage/checks/json',
