@@ -88,7 +88,8 @@ export class VivaceComposer extends WordedElement {
     return html`<div class="box" @click=${this.onBoxClick}>
       <slot name="above"></slot>
       <textarea data-testid="prompt" rows="1" aria-label=${text.label} enterkeyhint="send"
-        placeholder=${this.placeholder} .value=${this.value} @input=${this.onInput} @paste=${this.onPaste} @keydown=${this.onKey}></textarea>
+        placeholder=${this.placeholder} .value=${this.value}
+        @input=${this.onInput} @paste=${this.onPaste} @keydown=${this.onKey}></textarea>
       <div class="row">
         <div class="tools"><slot></slot></div>
         <slot name="end"></slot>

@@ -23,5 +23,6 @@ export function fitHeight(area: HTMLTextAreaElement): void {
  * that costs 2 to 4 seconds for the paste and for each key.
  */
 export function prepareFor(area: HTMLTextAreaElement, text: string): void {
-  area.style.unicodeBidi = text.split('\n').some(({ length }) => length > LONG_LINE) ? 'normal' : '';
+  const isLong = text.length > LONG_LINE && text.split('\n').some(({ length }) => length > LONG_LINE);
+  area.style.unicodeBidi = isLong ? 'normal' : '';
 }
