@@ -1,7 +1,7 @@
 // Attention of one split of the keys for the query heads of one KV head, by lanes of subgroups (attention/lanes/lanes):
 // for long caches, since no barrier stands between tiles.
 // Constants: those of lanes; LAYER_OCTS.
-// Libraries: heads, fresh_*, lane_pairs or lane_q8, columns, lanes, lane_keys_*, kv_scales_none or kv_scales_cells.
+// Libraries: heads, columns, lanes, lane_keys_*; fresh_pairs and kv_scales_none, or fresh_q8, lane_q8, kv_scales_cells.
 const OWN_KEY = true;
 
 // `part`: the first word of this workgroup's m, l and o.

@@ -34,5 +34,3 @@ fn fresh_octs(kind: u32) -> LaneOcts {
   for (var i = 0u; i < LANE_OCTS; i++) { made.octs[i] = fresh_oct(kind, lane_oct(i)); }
   return made;
 }
-
-fn store_scales(first: u32) {}

@@ -52,6 +52,7 @@ export function unrolledLanes(headDim: number, heads: number, { SUBGROUP, KEY_LA
   const each = (count: number, write: (i: number) => string) =>
     Array.from({ length: count }, (_, i) => write(i)).join('\n  ');
   const o = (h: number, e: number) => `(*o)[${h * octs + e}u]`;
+  // m of a subgroup to the largest of these scores.
   const raise = (h: number) => `{
     let most = raised((*m)[${h}u], s[${h}u]);
     let alpha = softmax_p4((*m)[${h}u], most);
@@ -59,6 +60,7 @@ export function unrolledLanes(headDim: number, heads: number, { SUBGROUP, KEY_LA
     (*l)[${h}u] *= alpha;
     ${each(octs, (e) => `${o(h, e)} = scaled(${o(h, e)}, alpha);`)}
   }`;
+  // Adds the values of a tile, of which lane `source` has p of the first.
   const add = (i: number) => `{
     ${each(octs, (e) => `let v${e} = kv_oct((*values)[${i * octs + e}u]);`)}
     ${each(
@@ -67,21 +69,19 @@ export function unrolledLanes(headDim: number, heads: number, { SUBGROUP, KEY_LA
     ${each(octs, (e) => `${o(h, e)} = plus(${o(h, e)}, p${h}, v${e});`)}`,
     )}
   }`;
+  // Brings the states of all subgroups under one m, adds up l over lanes and o over slices and subgroups, and emits.
   const finish = (h: number) => `{
     let most = common_m((*m)[${h}u], ${h}u, lid);
     let alpha = softmax_p4((*m)[${h}u], most);
     ${each(octs, (e) => `finish_oct(work, ${h}u, ${e}u, most, scaled(${o(h, e)}, alpha), lid);`)}
   }`;
   return `
-// m of a subgroup to the largest of these scores.
 fn raise(m: ptr<function, Scores>, l: ptr<function, Scores>, o: ptr<function, Output>, s: Scores) {
   ${each(quads, raise)}
 }
-// Adds the values of a tile, of which lane \`source\` has p of the first.
 fn add_values(o: ptr<function, Output>, s: Scores, values: ptr<function, Values>, source: u32) {
   ${each(SUBGROUP / KEY_LANES / slices, add)}
 }
-// Brings the states of all subgroups under one m, adds up l over lanes and o over slices and subgroups, and emits.
 fn finish(work: Work, m: ptr<function, Scores>, l: ptr<function, Scores>, o: ptr<function, Output>, lid: u32) {
   ${each(quads, (h) => `leave_state((*m)[${h}u], (*l)[${h}u], ${h}u, lid);`)}
   workgroupBarrier();

@@ -53,17 +53,6 @@ fn load_q(work: Work, lid: u32) {
   workgroupBarrier();
 }
 
-// The sum over the lanes that share a key.
-fn over_key_bytes(x: vec4<i32>) -> vec4<i32> {
-  var sum = x;
-  if (KEY_LANES > 1) { sum += subgroupShuffleXor(sum, 1u); }
-  if (KEY_LANES > 2) { sum += subgroupShuffleXor(sum, 2u); }
-  if (KEY_LANES > 4) { sum += subgroupShuffleXor(sum, 4u); }
-  if (KEY_LANES > 8) { sum += subgroupShuffleXor(sum, 8u); }
-  if (KEY_LANES > 16) { sum += subgroupShuffleXor(sum, 16u); }
-  return sum;
-}
-
 fn scores_of(keys: Keys, lane: u32) -> Scores {
   var sums = array<vec4<i32>, HEAD_QUADS>();
   for (var c = 0u; c < CELLS_EACH; c++) {
@@ -78,6 +67,7 @@ fn scores_of(keys: Keys, lane: u32) -> Scores {
     }
   }
   var s: Scores;
-  for (var h = 0u; h < HEAD_QUADS; h++) { s[h] = Heads(over_key_bytes(sums[h])) * (q_scales[h] * keys.key_scale); }
+  // A sum is less than 2^24 in magnitude, and exact as a float.
+  for (var h = 0u; h < HEAD_QUADS; h++) { s[h] = over_key(Heads(sums[h])) * (q_scales[h] * keys.key_scale); }
   return s;
 }

@@ -18,7 +18,6 @@ import freshPairs from '../../../shaders/step/fresh_pairs.wgsl?raw';
 import freshQ8 from '../../../shaders/step/fresh_q8.wgsl?raw';
 import handOver from '../../../shaders/step/hand_over.wgsl?raw';
 import heads from '../../../shaders/step/heads.wgsl?raw';
-import lanePairs from '../../../shaders/step/lane_pairs.wgsl?raw';
 import laneQ8 from '../../../shaders/step/lane_q8.wgsl?raw';
 import merge from '../../../shaders/step/merge.wgsl?raw';
 import publishWgsl from '../../../shaders/step/publish.wgsl?raw';
@@ -139,7 +138,7 @@ function formatsOf({ qkv, o, gateUp, down }: StepFormats): readonly IntegerForma
 const OCT_BYTES = { f16: 16, f32: 32, q8: 8 } as const;
 
 const KV_PIECES = { f16: [kvF16, freshPairs], f32: [kvF32, freshPairs], q8: [kvQ8, freshQ8] } as const;
-const PAIR_LANES = [noScales, laneKeysPairs, lanePairs];
+const PAIR_LANES = [noScales, laneKeysPairs];
 const LANE_PIECES = { f16: PAIR_LANES, f32: PAIR_LANES, q8: [cellScales, laneKeysQ8, laneQ8] } as const;
 const TILE_PIECES = { f16: [tilePairs], f32: [tilePairs], q8: [octScales, tileQ8] } as const;
 
