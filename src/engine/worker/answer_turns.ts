@@ -7,6 +7,7 @@ import { systemTokens } from './request/prompt';
 import { withMemory } from './request/reuse';
 import type { Session } from './request/session';
 import type { Answer } from './steps/answer';
+import type { IdsInFlight } from './steps/ids_in_flight';
 import type { TokenClock } from './steps/token_clock';
 import type { AnswerBeside, StepsBeside } from './turns/beside';
 import type { Turn } from './turns/turns';
@@ -68,11 +69,22 @@ export class AnswerTurns implements AnswerBeside {
     await withMemory(this.session, () => backend.begin(sampling, timed, constraint));
   }
 
-  /** Lets others run between two steps, of which the next one reads the last of these ids of the answer. */
-  async giveWayAfter(answerIds: readonly number[]): Promise<void> {
+  /** True if a batch may step for the answer once nothing of it is in flight. */
+  mayJoin(answer: Answer, inFlight: IdsInFlight): boolean {
+    return this.batch?.mayJoin(this, answer, inFlight) ?? false;
+  }
+
+  /** Lets others run between two steps. A batch that can step for the answer by then gives way to it at once. */
+  async giveWayAfter(answer: Answer, inFlight: IdsInFlight): Promise<void> {
+    const { turn, session } = this;
     const { prompt, constraint } = this.asked;
-    const ids = Uint32Array.from([...prompt, ...answerIds]);
-    if (await this.giveWay(ids.slice(0, -1))) this.session.backend.goOn(ids, constraint?.placeAfter(answerIds));
+    const { heldIds } = answer;
+    const ids = Uint32Array.from([...prompt, ...heldIds]);
+    if (turn) turn.joins = () => session.batches?.get()?.mayJoin(this, answer, inFlight) ?? false;
+    const wasAway = await this.giveWay(ids.slice(0, -1)).finally(() => {
+      if (turn) turn.joins = () => false;
+    });
+    if (wasAway) session.backend.goOn(ids, constraint?.placeAfter(heldIds));
   }
 
   /**

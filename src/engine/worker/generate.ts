@@ -84,14 +84,14 @@ export async function generate(
     }
 
     while (answer.finishReason === null) {
-      const joins = turns.batch?.mayJoin(turns, answer, inFlight);
+      const joins = turns.mayJoin(answer, inFlight);
       const rests = joins || pause.isOn || turns.isOver;
       if (rests && inFlight.isEmpty) {
         if (joins && (await turns.batch?.step(turns, answer, inFlight, stopped))) continue;
-        if (turns.isOver && !stopped()) await turns.giveWayAfter(answer.heldIds);
+        if (turns.isOver && !stopped()) await turns.giveWayAfter(answer, inFlight);
         runAhead.restart(); // the pause is no lateness of readbacks
         if (await halted()) answer.finishReason = 'abort';
-        else inFlight.fill(); // at least one step a turn
+        else if (joins || !turns.mayJoin(answer, inFlight)) inFlight.fill(); // at least one step a turn
         continue;
       }
       if (!rests) inFlight.fill();

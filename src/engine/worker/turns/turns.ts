@@ -57,7 +57,10 @@ export class Turns {
     if (!this.isShared(turn)) return false;
     const lasts = this.lasts(turn);
     const isDue = (other: Turn) =>
-      !this.begun.has(other) || other.asked.stopped() || (lasts >= this.turnMs && other.usedMs <= turn.usedMs + lasts);
+      !this.begun.has(other) ||
+      other.asked.stopped() ||
+      (turn.asked.isBatch && other.joins()) ||
+      (lasts >= this.turnMs && other.usedMs <= turn.usedMs + lasts);
     return this.ready().some(isDue);
   }
 
@@ -109,7 +112,10 @@ export class Turns {
     return beside < this.most && !asked.isAlone && ![...this.begun].some((turn) => turn.asked.isAlone);
   }
 
-  /** Gives the turn to whoever is due, if nobody has it: stopped ones, then new ones, then who has used the least. */
+  /**
+   * Gives the turn to whoever is due, if nobody has it: stopped ones, then new ones, then those that join a batch, then
+   * who has used the least.
+   */
   next(): void {
     const stopped = this.waiting.filter(({ asked }) => asked.stopped());
     this.waiting = this.waiting.filter((turn) => !stopped.includes(turn));
@@ -119,7 +125,11 @@ export class Turns {
   }
 
   private start(): void {
-    const rank = (turn: Turn) => (!this.begun.has(turn) ? -1 : turn.asked.stopped() ? -2 : turn.usedMs);
+    const rank = (turn: Turn) => {
+      if (!this.begun.has(turn)) return -2;
+      if (turn.asked.stopped()) return -3;
+      return turn.joins() ? -1 : turn.usedMs;
+    };
     const [turn] = this.ready().sort((a, b) => rank(a) - rank(b)); // stable
     if (!turn) return;
     if (!this.begun.has(turn)) {
@@ -157,6 +167,8 @@ export class Turn {
   stays = false;
   /** True while a batch steps for it: it has given way, and is not due. */
   rests = false;
+  /** True if a batch could step for it: a batch gives way to it at once. */
+  joins = () => false;
   private told = false;
   private resolve: (isOn: boolean) => void = () => {};
 

@@ -172,3 +172,32 @@ test('a failed request leaves its turn', async () => {
   expect(await goesOn).toBe('done');
   expect(await machine.run('c', [5])).toBe('done');
 });
+
+test('a batch gives way at once to a request that joins it, and to any other after its turn', async () => {
+  const { turns } = new Machine(4);
+  const stopped = () => false;
+  const order: string[] = [];
+  const enter = async (name: string, isBatch = false) => {
+    const turn = (await turns.enter({ stopped, isBatch })) as Turn;
+    order.push(name);
+    return turn;
+  };
+  const giveWay = (turn: Turn, name: string) => void turn.giveWay().then(() => order.push(name));
+  const settled = () => new Promise((resolve) => setTimeout(resolve));
+  const a = await enter('a');
+  const entered = enter('b');
+  giveWay(a, 'a');
+  const b = await entered;
+  const batched = enter('batch', true);
+  giveWay(b, 'b');
+  const batch = await batched;
+  expect(batch.isOver).toBe(false);
+  b.joins = () => true;
+  expect(batch.isOver).toBe(true);
+  giveWay(batch, 'batch');
+  await settled();
+  expect(order).toEqual(['a', 'b', 'batch', 'b']);
+  b.leave();
+  await settled();
+  expect(order.at(-1)).toBe('a');
+});
