@@ -26,11 +26,11 @@ export async function keepBusy(say: (progress: BenchProgress) => void, signal: A
   for (let i = 0; i < reads; i++) add(list);
   const start = performance.now();
   let submits = 0;
-  let before: Promise<undefined> | null = null;
+  let before: Promise<void> | null = null;
   while (!signal.aborted && !gpu.failure) {
     await list.run(STEP);
     submits++;
-    const running = gpu.device.queue.onSubmittedWorkDone();
+    const running = gpu.workDone();
     await before;
     before = running;
     if (submits === 2) say({ text: 'busy' });

@@ -4,6 +4,7 @@
 import { DeviceLostError, GpuMemoryError, GpuProgramError, VivaceError, WebGpuUnavailableError } from '../errors';
 import { type Bindable, rangeOf, storedBytes } from './buffer_range';
 import { type CapabilityName, capabilities, type GpuCapabilities, MATRIX_FEATURE, wantedLimits } from './limits';
+import { Watch } from './watch';
 
 /** WebGPU calls since the device was made. The metrics of a run are differences of these. */
 export interface GpuCounters {
@@ -66,6 +67,8 @@ async function granted<T>(request: Promise<T>): Promise<T> {
 
 /** A device with its capabilities, its allocated bytes and the counts of its calls. */
 export class Gpu {
+  /** Its waits are those for the GPU. */
+  readonly watch: Watch;
   readonly counters: GpuCounters = { dispatches: 0, submits: 0, syncs: 0, bytesRead: 0, pipelines: 0 };
   allocatedBytes = 0;
   peakBytes = 0;
@@ -92,6 +95,7 @@ export class Gpu {
     readonly isApple: boolean,
     private readonly plannedBinding: number,
   ) {
+    this.watch = new Watch(device.queue);
     this.failing = new Promise((resolve) => {
       this.resolveFailing = resolve;
     });
@@ -275,12 +279,24 @@ export class Gpu {
   submit(commands: GPUCommandBuffer): void {
     this.device.queue.submit([commands]);
     this.counters.submits++;
+    this.watch.submitted();
+  }
+
+  /** Waits for all that has been submitted. Rejects with the browser's error where the device is lost. */
+  async workDone(): Promise<void> {
+    this.watch.begin();
+    try {
+      await this.device.queue.onSubmittedWorkDone();
+    } finally {
+      this.watch.end();
+    }
   }
 
   /** Maps `buffer` (MAP_READ), copies `bytes` of it out and unmaps it: one sync. */
   async readMapped(buffer: GPUBuffer, bytes: number): Promise<ArrayBuffer> {
     this.counters.syncs++;
     this.counters.bytesRead += bytes;
+    this.watch.begin();
     try {
       await buffer.mapAsync(GPU_MAP_READ, 0, bytes);
       const copy = buffer.getMappedRange(0, bytes).slice(0);
@@ -288,6 +304,8 @@ export class Gpu {
       return copy;
     } catch (error) {
       throw await this.readFailure(error, bytes);
+    } finally {
+      this.watch.end();
     }
   }
 

@@ -59,6 +59,8 @@ export class WordReadback {
       return word;
     } catch (error) {
       throw await this.gpu.readFailure(error, 4);
+    } finally {
+      this.gpu.watch.end();
     }
   }
 
@@ -71,13 +73,16 @@ export class WordReadback {
       return copy;
     } catch (error) {
       throw await this.gpu.readFailure(error, 4 * words);
+    } finally {
+      this.gpu.watch.end();
     }
   }
 
-  /** One sync. Not an async function, so that a step makes as few promises as possible. */
+  /** One sync, and a wait that the caller ends. Not an async function, so that a step makes as few promises as possible. */
   private map(target: GPUBuffer, bytes: number): Promise<undefined> {
     this.gpu.counters.syncs++;
     this.gpu.counters.bytesRead += bytes;
+    this.gpu.watch.begin();
     return target.mapAsync(GPU_MAP_READ, 0, bytes);
   }
 }

@@ -96,7 +96,7 @@ async function onGpuClock(gpu: Gpu, list: CommandList, step: Step, times: StepTi
 async function onCpuClock(gpu: Gpu, list: CommandList, step: Step): Promise<number> {
   const start = performance.now();
   await list.run(step);
-  await gpu.device.queue.onSubmittedWorkDone();
+  await gpu.workDone();
   return performance.now() - start;
 }
 

@@ -81,11 +81,11 @@ async function timeRounds(
   };
   try {
     const until = performance.now() + warmMs;
-    let running: Promise<undefined> = Promise.resolve(undefined);
+    let running = Promise.resolve();
     while (performance.now() < until) {
       submit(lists[0]);
       const before = running;
-      running = gpu.device.queue.onSubmittedWorkDone();
+      running = gpu.workDone();
       running.catch(() => {}); // a lost device is this call's failure, not the page's
       await before; // one more is queued meanwhile
       throwIfStopped();

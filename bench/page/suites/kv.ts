@@ -104,17 +104,16 @@ async function timeCopies(
   { session }: SyntheticModel,
   tokens: number,
 ): Promise<{ parkMs: number; restoreMs: number }> {
-  const { queue } = gpu.device;
   const ids = new Uint32Array(tokens);
   let parkMs = 0;
   let restoreMs = 0;
   for (let i = 0; i < COPIES; i++) {
     const started = performance.now();
     const copy = await session.backend.parking?.park(tokens);
-    await queue.onSubmittedWorkDone();
+    await gpu.workDone();
     const parked = performance.now();
     for (let k = 0; k < COPIES; k++) copy?.restore(ids);
-    await queue.onSubmittedWorkDone();
+    await gpu.workDone();
     parkMs += (parked - started) / COPIES;
     restoreMs += (performance.now() - parked) / COPIES ** 2;
     copy?.destroy();

@@ -94,7 +94,7 @@ class Builder {
       const start = (i * STRIDE_WORDS) % (random.size / 4);
       copyAllOver(gpu, random, range, 4 * (start - (start % period)));
     }
-    await gpu.device.queue.onSubmittedWorkDone();
+    await gpu.workDone();
     for (const { random } of blocks.values()) gpu.destroyBuffer(random);
     if (gpu.failure) throw gpu.failure;
   }

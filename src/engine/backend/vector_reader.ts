@@ -35,7 +35,7 @@ export class VectorReader {
     for (; ids.length - position > chunk; position += chunk) {
       if (gpu.failure) throw gpu.failure;
       await llama.pass(chunk, pooling === 'mean' ? 'hidden' : 'none', position).run({ position, nTokens: chunk });
-      await gpu.device.queue.onSubmittedWorkDone();
+      await gpu.workDone();
       if (await stopped()) return { vector: null };
     }
     if (gpu.failure) throw gpu.failure;

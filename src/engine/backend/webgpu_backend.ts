@@ -150,13 +150,12 @@ export class WebGpuBackend implements Backend {
     stopped: Stopped,
     place?: Place,
   ): Promise<{ token: Promise<Arrival> } | { token: null; ran: number }> {
-    const { queue } = this.gpu.device;
     this.llama.writeTokens(ids, position);
     if (place) this.llama.setPlace(position + ids.length, place);
     this.timedFrom = position + ids.length;
     let queued = 0;
     // Two passes in flight: with one, the GPU would idle for up to 3 ms a chunk until the CPU learns of its end.
-    let before: Promise<undefined> | null = null;
+    let before: Promise<void> | null = null;
     const previousDone = async () => {
       await before;
       if (this.gpu.failure) throw this.gpu.failure;
@@ -165,7 +164,7 @@ export class WebGpuBackend implements Backend {
     while (ids.length - queued > PREFILL_CHUNK) {
       const step = { position: position + queued, nTokens: PREFILL_CHUNK };
       await this.llama.pass(PREFILL_CHUNK, 'none', step.position).run(step);
-      const running: Promise<undefined> = queue.onSubmittedWorkDone();
+      const running = this.gpu.workDone();
       running.catch(ignore); // awaited one chunk later
       await previousDone();
       before = running;

@@ -69,7 +69,7 @@ export class Repacker {
       list.run({ position: 0, nTokens: 0 });
     }
     // A file may be read faster than the GPU takes it: what waits in between is bounded.
-    if (++this.queued % MAX_QUEUED_CHUNKS === 0) await this.gpu.device.queue.onSubmittedWorkDone();
+    if (++this.queued % MAX_QUEUED_CHUNKS === 0) await this.gpu.workDone();
   }
 
   destroy(): void {

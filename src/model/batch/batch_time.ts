@@ -57,7 +57,7 @@ async function time(gpu: Gpu, pass: ListAtStep, count: number): Promise<number> 
     recordPass(gpu, encoder, Array(count).fill(pass), times?.next());
     gpu.submit(encoder.finish());
     if (times) return (await times.read())[0] / count;
-    await gpu.device.queue.onSubmittedWorkDone();
+    await gpu.workDone();
     return (performance.now() - start) / count;
   } finally {
     times?.destroy();

@@ -136,7 +136,7 @@ class HurriedMeter extends ProductMeter<Parameters> {
   protected override async runOnce(kernel: Linear, nTokens: number): Promise<void> {
     const start = performance.now();
     await super.runOnce(kernel, nTokens);
-    await this.gpu.device.queue.onSubmittedWorkDone();
+    await this.gpu.workDone();
     this.onceMs = Math.min(this.onceMs, Math.max(0, performance.now() - start - LATE_MS));
   }
 

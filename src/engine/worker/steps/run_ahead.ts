@@ -8,6 +8,8 @@ const LATE_MS = 3;
 const HALF_AGAIN = 1.5;
 /** Longest wait of a stop for queued steps, in browsers that poll more often. */
 const STOP_LATENCY_MS = 50;
+/** The longest delay of readbacks that is supplied: Firefox polls every 100 ms, unless `gpu/watch.ts` makes it look. */
+const MOST_LATE_MS = 110;
 const START_DEPTH = 2;
 /**
  * Largest depth to start with if steps are known to be short: twice the need of Chromium for steps of a third of a
@@ -26,7 +28,7 @@ const SLICE_MS = 3;
 const LONG_BURST_MS = 100;
 /** Number of slices that the estimates use. */
 const SLICES = 8;
-/** Firefox polls every 100 ms. Steps that arrive together after a longer pause mean that the page slept or stalled. */
+/** Steps that arrive together after a longer pause mean that the page slept or stalled. */
 const ASLEEP_MS = 250;
 
 interface Slice {
@@ -42,7 +44,8 @@ interface Slice {
  *
  * A stop is found with an id and waits for the steps behind that id, at most 50 ms of them. In a browser that polls
  * less often the GPU would starve on 50 ms, and a stop waits for the next poll anyway: there the bound is one and a
- * half times the lateness. A sleeping page is not supplied through its sleep, and continues as before when it wakes.
+ * half times the lateness, as far as a browser polls so. Later arrivals are late because of all that is queued. A
+ * sleeping page is not supplied through its sleep, and continues as before when it wakes.
  */
 export class RunAhead {
   depth: number;
@@ -136,7 +139,7 @@ export class RunAhead {
     // lateness is the median, because a single stall is not regular.
     const stepMs = rank(slices, 'stepMs', 1 / 4);
     const lateMs = rank(slices, 'lateMs', 1 / 2);
-    const wantedMs = HALF_AGAIN * Math.max(LATE_MS, lateMs);
+    const wantedMs = HALF_AGAIN * Math.min(Math.max(LATE_MS, lateMs), MOST_LATE_MS);
     const polled = lateMs >= HALF_AGAIN * stepMs; // otherwise the loop waited for the GPU
     const allowedMs = polled ? Math.max(STOP_LATENCY_MS, wantedMs) : STOP_LATENCY_MS;
     const wanted = Math.max(START_DEPTH, Math.ceil(wantedMs / stepMs));

@@ -1,0 +1,51 @@
+// Makes a browser notice finished work on the GPU. By itself Firefox looks every 100 ms, and Chromium on Vulkan every 2
+// to 3 ms. Both look with each submit, also with one of nothing. Safari needs none of this, and has no `postTask`.
+
+/** Milliseconds until the first look. A submit of nothing takes an H200 7 us. */
+const LEAST_PAUSE_MS = 1;
+/** The longer a wait, the rarer the looks, up to this pause: each is late by a tenth of the wait. */
+const MOST_PAUSE_MS = 10;
+const GROWTH = 1.1;
+
+interface Timers {
+  scheduler?: { postTask(task: () => void, options: { delay: number }): Promise<void> };
+}
+
+export class Watch {
+  private waits = 0;
+  private isOn = false;
+  private hasSubmitted = false;
+  private pauseMs = LEAST_PAUSE_MS;
+
+  constructor(private readonly queue: GPUQueue) {}
+
+  /** Begins a wait for the GPU. Each one has its `end`. */
+  begin(): void {
+    this.waits++;
+    if (!this.isOn) void this.run();
+  }
+
+  end(): void {
+    this.waits--;
+    this.pauseMs = LEAST_PAUSE_MS;
+  }
+
+  /** Takes note of a submit, which makes the browser look, too. */
+  submitted(): void {
+    this.hasSubmitted = true;
+  }
+
+  private async run(): Promise<void> {
+    const { scheduler } = globalThis as Timers;
+    if (!scheduler) return;
+    this.isOn = true;
+    while (this.waits > 0) {
+      this.hasSubmitted = false;
+      const delay = this.pauseMs;
+      this.pauseMs = Math.min(GROWTH * delay, MOST_PAUSE_MS);
+      await scheduler.postTask(() => {}, { delay });
+      if (this.waits > 0 && !this.hasSubmitted) this.queue.submit([]);
+    }
+    this.isOn = false;
+  }
+}
