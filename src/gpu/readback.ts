@@ -78,7 +78,7 @@ export class WordReadback {
     }
   }
 
-  /** One sync, and a wait that the caller ends. Not an async function, so that a step makes as few promises as possible. */
+  /** One sync, and a wait that the caller ends. Not an async function: a step makes as few promises as possible. */
   private map(target: GPUBuffer, bytes: number): Promise<undefined> {
     this.gpu.counters.syncs++;
     this.gpu.counters.bytesRead += bytes;

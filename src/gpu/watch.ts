@@ -11,6 +11,11 @@ interface Timers {
   scheduler?: { postTask(task: () => void, options: { delay: number }): Promise<void> };
 }
 
+/** True where waits make the browser look. */
+export function canLook(): boolean {
+  return (globalThis as Timers).scheduler !== undefined;
+}
+
 export class Watch {
   private waits = 0;
   private isOn = false;

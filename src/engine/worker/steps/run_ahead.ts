@@ -1,14 +1,15 @@
 // The run-ahead: decides how many decode steps to keep queued on the GPU.
 
 import { InvalidRequestError } from '../../../errors';
+import { canLook } from '../../../gpu/watch';
 
 /** Usual delay of a finished readback: Chromium's GPU process polls at most every 3 ms. */
 const LATE_MS = 3;
 /** Factor of the lateness to keep queued, so that the GPU still has work when a readback is late. */
 const HALF_AGAIN = 1.5;
-/** Longest wait of a stop for queued steps, in browsers that poll more often. */
+/** Longest wait of a stop for queued steps, unless the browser polls less often. */
 const STOP_LATENCY_MS = 50;
-/** The longest delay of readbacks that is supplied: Firefox polls every 100 ms, unless `gpu/watch.ts` makes it look. */
+/** The longest delay of readbacks that is supplied where nothing makes the browser look: Firefox polls every 100 ms. */
 const MOST_LATE_MS = 110;
 const START_DEPTH = 2;
 /**
@@ -22,7 +23,8 @@ const SHARED_MS = 1.5;
 /** Shortest pause between bursts of arrivals. */
 const PAUSE_MS = 1;
 /**
- * Shortest slice of time that tells the step time. It ends with a burst, or within a burst longer than LONG_BURST_MS.
+ * Shortest slice of time that tells the step time, unless arrivals are usually later. It ends with a burst, or within a
+ * burst longer than LONG_BURST_MS.
  */
 const SLICE_MS = 3;
 const LONG_BURST_MS = 100;
@@ -43,9 +45,10 @@ interface Slice {
  * queues one and a half times the regular lateness of readbacks.
  *
  * A stop is found with an id and waits for the steps behind that id, at most 50 ms of them. In a browser that polls
- * less often the GPU would starve on 50 ms, and a stop waits for the next poll anyway: there the bound is one and a
- * half times the lateness, as far as a browser polls so. Later arrivals are late because of all that is queued. A
- * sleeping page is not supplied through its sleep, and continues as before when it wakes.
+ * less often, and that nothing makes look (gpu/watch.ts), the GPU would starve on 50 ms, and a stop waits for the next
+ * poll anyway: there the bound is one and a half times the lateness, as far as a browser polls so. Other arrivals are
+ * late because of all that is queued. A sleeping page is not supplied through its sleep, and continues as before when
+ * it wakes.
  */
 export class RunAhead {
   depth: number;
@@ -53,6 +56,8 @@ export class RunAhead {
   shared = 1;
   private readonly slices: Slice[] = [];
   private newest = 0;
+  /** What a quarter of the slices exceed at most. Shorter slices would begin or end within what arrives together. */
+  private usualLateMs = 0;
   /** Start of the current slice, or null before the first arrival. The next fields describe the slice. */
   private sliceStart: number | null = null;
   private steps = 0;
@@ -107,7 +112,7 @@ export class RunAhead {
     const gap = now - this.last;
     const paused = gap >= PAUSE_MS;
     const spent = this.last - this.sliceStart;
-    if (paused ? spent >= SLICE_MS : this.last - this.burstStart >= LONG_BURST_MS) {
+    if (paused ? spent >= Math.max(SLICE_MS, this.usualLateMs / 2) : this.last - this.burstStart >= LONG_BURST_MS) {
       this.close(spent);
       this.begin(this.last);
     }
@@ -139,9 +144,10 @@ export class RunAhead {
     // lateness is the median, because a single stall is not regular.
     const stepMs = rank(slices, 'stepMs', 1 / 4);
     const lateMs = rank(slices, 'lateMs', 1 / 2);
+    this.usualLateMs = rank(slices, 'lateMs', 3 / 4);
     const wantedMs = HALF_AGAIN * Math.min(Math.max(LATE_MS, lateMs), MOST_LATE_MS);
     const polled = lateMs >= HALF_AGAIN * stepMs; // otherwise the loop waited for the GPU
-    const allowedMs = polled ? Math.max(STOP_LATENCY_MS, wantedMs) : STOP_LATENCY_MS;
+    const allowedMs = polled && !canLook() ? Math.max(STOP_LATENCY_MS, wantedMs) : STOP_LATENCY_MS;
     const wanted = Math.max(START_DEPTH, Math.ceil(wantedMs / stepMs));
     const allowed = 1 + Math.floor(allowedMs / stepMs);
     const depth = Math.min(wanted, allowed, most * mostShared);

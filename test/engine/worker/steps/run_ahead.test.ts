@@ -1,6 +1,6 @@
 // The run-ahead in simulated browsers: a GPU runs queued steps one after another, and their readbacks arrive late.
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { RunAhead } from '../../../../src/engine/worker/steps/run_ahead';
 
 const MOST = 64;
@@ -130,6 +130,34 @@ describe('auto keeps the GPU busy', () => {
 test.each([0.25, 2, 10])('arrivals that are later than those of any browser get no more, at %f ms a step', (stepMs) => {
   const { stopMs } = simulate(stepMs, grid(240), { totalMs: 15_000, warmMs: 9000 });
   expect(stopMs).toBeLessThanOrEqual(165 + 2 * stepMs);
+});
+
+test.each(STEPS)(
+  'where waits make the browser look, late arrivals get no more than 50 ms, at %f ms a step',
+  (stepMs) => {
+    vi.stubGlobal('scheduler', {});
+    try {
+      const { stopMs, runAhead } = simulate(stepMs, grid(100), { totalMs: 8000 });
+      expect(stopMs).toBeLessThanOrEqual(50 + 2 * stepMs);
+      expectShared(runAhead, stepMs);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  },
+);
+
+test('ids that arrive in two bursts, one shortly behind the other, do not make steps look short', () => {
+  let poll = 0;
+  let heard = 0;
+  const split: Browser = (at) => {
+    const next = Math.ceil(at / 60) * 60;
+    heard = next === poll ? heard + 1 : 0;
+    poll = next;
+    return heard < 1 ? poll : poll + 4;
+  };
+  const { runAhead, stopMs } = simulate(10, split, { totalMs: 8000 });
+  expect(runAhead.stepMs).toBeGreaterThan(9);
+  expect(stopMs).toBeLessThanOrEqual(120);
 });
 
 test.each([70, 150, 500])('a stop waits for no step behind its own at %f ms a step', (stepMs) => {
