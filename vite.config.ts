@@ -51,8 +51,8 @@ interface Bundle {
   /** Below dist/. */
   file: string;
   format: 'es' | 'iife';
-  /** What stays an import: our module by the end of its path, and the file beside the bundle that takes its place. */
-  external?: readonly [module: string, file: string];
+  /** What stays an import: our modules by the end of their paths, and the files that take their places. */
+  external?: Record<string, string>;
   /** Our modules by the end of their paths, and those that take their places. */
   instead?: Record<string, string>;
   /** Where the worker is: as text in the bundle, as files beside it, or as modules that it imports. */
@@ -64,7 +64,7 @@ const BUNDLES: Record<string, Bundle> = {
     entry: 'src/engine/engine.ts',
     file: 'lib/vivace.js',
     format: 'es',
-    external: ['/src/engine/compiler', './constraint.js'],
+    external: { '/src/engine/compiler': './constraint.js' },
     worker: workerModulesPlugin(),
   },
   compiler: { entry: 'src/engine/compiler.ts', file: 'lib/constraint.js', format: 'es' },
@@ -72,7 +72,13 @@ const BUNDLES: Record<string, Bundle> = {
     entry: 'src/embed/elements/elements_entry.ts',
     file: 'lib/elements.js',
     format: 'es',
-    external: ['/src/engine/engine', './vivace.js'],
+    external: {
+      '/src/engine/engine': './vivace.js',
+      '/src/embed/beside/code_entry': '../embed_code.js',
+      '/src/embed/beside/math_entry': '../embed_math.js',
+      '/src/embed/beside/words_de': '../embed_de.js',
+      '/src/embed/beside/words_ja': '../embed_ja.js',
+    },
   },
   server: { entry: 'src/embed/elements/elements_server.ts', file: 'lib/elements_server.js', format: 'es' },
   openai: { entry: 'src/api/openai/fetch.ts', file: 'lib/openai.js', format: 'es' },
@@ -81,14 +87,14 @@ const BUNDLES: Record<string, Bundle> = {
     entry: 'src/api/webllm.ts',
     file: 'lib/webllm.js',
     format: 'es',
-    external: ['/src/api/openai/fetch', './openai.js'],
+    external: { '/src/api/openai/fetch': './openai.js' },
   },
   remote: { entry: 'src/remote/remote_engine.ts', file: 'lib/remote.js', format: 'es' },
   tabs: {
     entry: 'src/tabs/shared_engine.ts',
     file: 'lib/tabs.js',
     format: 'es',
-    external: ['/src/engine/engine', './vivace.js'],
+    external: { '/src/engine/engine': './vivace.js' },
   },
   embed: {
     entry: 'src/embed/tag/embed.ts',
@@ -116,7 +122,7 @@ const BUNDLES: Record<string, Bundle> = {
     entry: 'tools/page/page.ts',
     file: 'tools.js',
     format: 'es',
-    external: ['/src/engine/engine', './lib/vivace.js'],
+    external: { '/src/engine/engine': './lib/vivace.js' },
   },
 };
 
@@ -129,7 +135,7 @@ function oneFile({ entry, file, format, external, instead, worker = workerPlugin
       ...(shared.plugins ?? []),
       worker,
       allAtOnce(),
-      external && leftOutside(...external),
+      external && leftOutside(external),
       instead && replaced(instead),
     ],
     build: {
@@ -154,14 +160,16 @@ function oneFile({ entry, file, format, external, instead, worker = workerPlugin
 const chunkNames = (bundle: string) => (chunk: { isDynamicEntry: boolean }) =>
   `${bundle}_${chunk.isDynamicEntry ? '[name]' : 'shared'}.js`;
 
-/** Imports of one of our modules become imports of the bundle that holds it. */
-function leftOutside(module: string, file: string): Plugin {
+/** Imports of some of our modules become imports of the bundles that hold them. */
+function leftOutside(files: Record<string, string>): Plugin {
   return {
     name: 'left-outside',
     enforce: 'pre',
     resolveId(id, importer) {
       if (!importer || !id.startsWith('.')) return null;
-      return path.resolve(path.dirname(importer), id).endsWith(module) ? { id: file, external: true } : null;
+      const asked = path.resolve(path.dirname(importer), id);
+      const found = Object.keys(files).find((module) => asked.endsWith(module));
+      return found ? { id: files[found] ?? '', external: true } : null;
     },
   };
 }

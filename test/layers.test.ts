@@ -50,7 +50,7 @@ const DOORS: Record<string, readonly string[]> = {
   'attention/baselines': ['baseline_plans', 'baselines'],
   'attention/decode': ['fused_decode', 'merged_q8', 'split_kv_decode'],
   'attention/prefill': ['flash_prefill', 'flash_prefill_q8', 'flash_prefill_q8_plan'],
-  'embed/beside': [],
+  'embed/beside': ['code_entry', 'math_entry', 'words_de', 'words_ja'],
   'embed/elements': ['elements', 'elements_entry', 'metrics_for'],
   'embed/fetch': ['hand_over', 'load_part', 'panel_script', 'parts_beside', 'shared_texts', 'translations'],
   'embed/frameworks': [],

@@ -1,4 +1,4 @@
-// Fetches the texts of a language as a module of its own: for the page and the package.
+// Fetches the texts of a language as a module of its own, for the page.
 
 import type { Translated, Translation } from './language';
 

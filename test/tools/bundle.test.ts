@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { page as pageTexts } from '../../src/words/en/page';
 import { BUDGETS, weigh } from '../../tools/lib/bundle/build';
 import { DIST, ensureBuilt } from '../../tools/lib/bundle/dist';
 import { shortened } from '../../tools/lib/bundle/wgsl_plugin';
@@ -126,6 +127,12 @@ test('the page paints before its worker and its panel are there, and they are fi
   }
   const weighed = (await weigh()).filter(({ name }) => name.startsWith('page '));
   expect(weighed.map(({ kb, ceilingKb }) => kb > 20 && kb <= ceilingKb)).toEqual([true, true]);
+});
+
+test('bundles for other pages have no text of the page alone, since their files in other languages have none', () => {
+  const text = pageTexts.answerForm.help;
+  const scripts = built('.js').filter((file) => readFileSync(path.join(DIST, file), 'utf8').includes(text));
+  expect(scripts.map((file) => path.dirname(file))).toEqual(['assets']);
 });
 
 test('nothing asks for unsafe-eval or wasm-unsafe-eval', () => {

@@ -1,6 +1,6 @@
-// embed_code.js: colors of code for pages with the script tag, which adds this script when code appears.
+// embed_code.js: colors of code. The script tag adds this script when code appears, and the package imports it.
 
 import { startColoring } from '../../ui/markdown/code_modes';
-import { handOver } from '../fetch/hand_over';
+import { handOverNamed } from '../fetch/hand_over';
 
-handOver({ startColoring });
+handOverNamed('code', { startColoring });

@@ -1,6 +1,6 @@
-// embed_math.js: math for pages with the script tag, which adds this script when math appears.
+// embed_math.js: math. The script tag adds this script when math appears, and the package imports it.
 
 import { readMath } from '../../ui/markdown/math_tex';
-import { handOver } from '../fetch/hand_over';
+import { handOverNamed } from '../fetch/hand_over';
 
-handOver({ readMath });
+handOverNamed('math', { readMath });

@@ -1,4 +1,5 @@
-// embed_de.js: the texts of the script tag and its panel in German. The tag's script adds this script on demand.
+// embed_de.js: the texts of the chat and its panel in German. The script tag adds this script on demand, and the
+// package imports it.
 
 import { chat } from '../../words/de/chat';
 import { errors } from '../../words/de/errors';

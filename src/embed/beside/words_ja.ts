@@ -1,4 +1,5 @@
-// embed_ja.js: the texts of the script tag and its panel in Japanese. The tag's script adds this script on demand.
+// embed_ja.js: the texts of the chat and its panel in Japanese. The script tag adds this script on demand, and the
+// package imports it.
 
 import { chat } from '../../words/ja/chat';
 import { errors } from '../../words/ja/errors';

@@ -3,9 +3,8 @@
 import { VivaceMetrics } from '../../metrics/panel/metrics_panel';
 import { VivaceChat } from '../../ui/chat/chat';
 import '../../ui/chat/chat_dialogs';
-import { importTranslation } from '../../words/import_translation';
 import { useLanguage } from '../../words/language';
-import '../../ui/markdown/parts_by_import';
+import { importTexts } from '../package_parts';
 import { provideServerPart } from '../server/server_part';
 import { giveModels } from './elements';
 import { followChats } from './metrics_for';
@@ -16,7 +15,7 @@ provideServerPart(async () => (await import('../server/served_chat')).part);
 let wanted: string | null = null;
 giveModels(VivaceChat, (asked) => {
   wanted = asked ?? wanted;
-  return useLanguage(wanted, importTranslation);
+  return useLanguage(wanted, importTexts);
 });
 followChats(VivaceMetrics);
 

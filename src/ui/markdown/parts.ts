@@ -1,6 +1,6 @@
 // The parts of Markdown that come when an answer needs them: colors of code, math, and trees of JSON. Who shows answers
-// says once where they come from: chunks of the page and the package (parts_by_import.ts), or files beside the script
-// tag. Without a source, or when it fails, code stays plain, and math and JSON are shown as they were written.
+// says once where they come from: chunks of the page (parts_by_import.ts), or the files of the script tag. Without a
+// source, or when it fails, code stays plain, and math and JSON are shown as they were written.
 
 import type { startColoring } from './code_modes';
 import type { showJson } from './json_view';

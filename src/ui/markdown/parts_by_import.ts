@@ -1,4 +1,4 @@
-// The parts of Markdown as chunks of the page and of the package.
+// The parts of Markdown as chunks of the page.
 
 import { provideParts } from './parts';
 

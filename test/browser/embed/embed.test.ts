@@ -25,7 +25,9 @@ beforeAll(async () => {
 
 afterAll(() => hosts?.close());
 
-const tag = (attributes = '') => `<script src="${hosts.cdn}embed.js" ${attributes}></script>`;
+const tag = (attributes = '', folder = '') => `<script src="${hosts.cdn}${folder}embed.js" ${attributes}></script>`;
+const packaged = (attributes: string) =>
+  `<vivace-chat model="${model()}" ${attributes}></vivace-chat><script type="module" src="${hosts.cdn}lib/elements.js"></script>`;
 const model = () => `${hosts.cdn}models/storyteller/storyteller-q8_0.gguf`;
 const pathsOf = ({ requests }: HostVisit) => requests.map((address) => new URL(address).pathname);
 /** Polled: the threads that keep a model's pieces end a moment after its load. */
@@ -225,6 +227,27 @@ describe('policies of the host', () => {
     const ofWorker = pathsOf(visited).filter((path) => path.includes('worker'));
     expect(ofWorker.at(-1)).toBe('/unread/vivace_worker.js');
     await visited.page.context().close();
+  });
+
+  test.each([
+    ['the tag under a strict policy', 'strict', () => tag('data-open data-lang="de"')],
+    ['the package under a strict policy', 'strict', () => packaged('lang="de" autoload')],
+    ['a tag whose files nobody may read', '', () => tag(`data-open data-lang="de" data-model="${model()}"`, 'unread/')],
+  ])('%s: texts, math and colors of code come when they are needed', async (_, policy, body) => {
+    const csp = policy && strict(`style-src 'unsafe-inline'; worker-src blob:; connect-src ${hosts.cdn}`);
+    const visited = await visitHost(hosts, { csp, body: body() });
+    const { page } = visited;
+    await ready(page);
+    await page.getByRole('button', { name: 'Senden', exact: true }).waitFor();
+    expect(pathsOf(visited).join()).not.toMatch(/embed_(?:math|code)/);
+    await installScripted(page, { answers: [{ text: '$x^2$\n```js\nreturn 1;\n```\n' }] });
+    await send(page, 'Go');
+    await lastAnswer(page).locator('msup').waitFor();
+    await lastAnswer(page).locator('.code-keyword', { hasText: 'return' }).waitFor();
+    const fetched = pathsOf(visited).flatMap((path) => /embed_(?:de|ja|math|code)\.js$/.exec(path) ?? []);
+    expect(fetched.sort()).toEqual(['embed_code.js', 'embed_de.js', 'embed_math.js']);
+    if (policy) expect(visited.said).toEqual([]);
+    await page.context().close();
   });
 
   test('the panel gets the nonce, under trusted types', async () => {

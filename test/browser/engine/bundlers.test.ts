@@ -1,5 +1,6 @@
 // The packed package in apps of strangers: built by Vite, webpack, esbuild and Rollup, served by Vite while it is
-// written, imported from another origin without a build, and inside a worker. Each app streams the same answer.
+// written, imported from another origin without a build, and inside a worker. Each app streams the same answer, and
+// draws what its chat imports when it needs it.
 
 import { cpSync } from 'node:fs';
 import path from 'node:path';
@@ -14,6 +15,8 @@ import { launchChromium } from '../../../tools/lib/browser/chromium';
 import { ROOT } from '../../../tools/lib/ensure.mjs';
 import { type Served, serve } from '../../../tools/lib/serve';
 import { createProject, type Project } from '../../package/pack';
+import { installScripted } from '../scripted_engine';
+import { lastAnswer, send } from '../site';
 
 const APP = path.join(ROOT, 'test/package/app');
 const MODEL = 'storyteller-q8_0.gguf';
@@ -35,20 +38,27 @@ beforeAll(async () => {
   packages = await serve({ mounts: { '/': at('node_modules') }, crossOrigin: true });
   const imports = {
     vivace: `${packages.url}vivace/dist/lib/vivace.js`,
+    'vivace/elements': `${packages.url}vivace/dist/lib/elements.js`,
     'vivace-storyteller': `${packages.url}vivace-storyteller/index.js`,
   };
   const page = (head: string): string =>
     `<!doctype html><link rel="icon" href="data:,">${head}<output></output><script type="module" src="main.js"></script>`;
+  const parts = (head: string): string =>
+    `<!doctype html><link rel="icon" href="data:,">${head}<vivace-chat lang="de"></vivace-chat><script type="module" src="parts.js"></script>`;
   const answer = (html: string) => (_: unknown, response: import('node:http').ServerResponse) =>
     void response.writeHead(200, { 'content-type': 'text/html' }).end(html);
   const map = `<script type="importmap">${JSON.stringify({ imports })}</script>`;
   site = await serve({
-    mounts: { '/': at('built'), '/plain/main.js': at('main.js') },
+    mounts: { '/': at('built'), '/plain/main.js': at('main.js'), '/plain/parts.js': at('parts.js') },
     handlers: {
       '/plain/': answer(page(map)),
-      '/webpack/': answer(page('')),
-      '/esbuild/': answer(page('')),
-      '/rollup/': answer(page('')),
+      '/plain/parts.html': answer(parts(map)),
+      ...Object.fromEntries(
+        ['webpack', 'esbuild', 'rollup'].flatMap((name) => [
+          [`/${name}/`, answer(page(''))],
+          [`/${name}/parts.html`, answer(parts(''))],
+        ]),
+      ),
     },
   });
   browser = await launchChromium({ webgpu: false });
@@ -77,15 +87,32 @@ async function answerOf(url: string): Promise<string> {
   return text ?? '';
 }
 
+/** Expects texts in German, colors of code and math in a page with a chat. */
+async function drawsParts(url: string): Promise<void> {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(90_000);
+  const errors: string[] = [];
+  page.on('pageerror', ({ message }) => errors.push(message));
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Senden', exact: true }).waitFor();
+  await installScripted(page, { answers: [{ text: '$x^2$\n```js\nreturn 1;\n```\n' }] });
+  await send(page, 'Go');
+  await lastAnswer(page).locator('msup').waitFor();
+  await lastAnswer(page).locator('.code-keyword', { hasText: 'return' }).waitFor();
+  expect(errors).toEqual([]);
+  await page.close();
+}
+
 /** esbuild and Rollup leave an address beside the bundle as it is: the file is for the app to copy. */
 const copyModel = (folder: string) => cpSync(at('node_modules/vivace-storyteller', MODEL), at('built', folder, MODEL));
 
-test('plain modules from another origin', () => {
+test('plain modules from another origin', async () => {
   expect(expected.split(' ').length).toBeGreaterThan(4);
+  await drawsParts(`${site.url}plain/parts.html`);
 });
 
 test('Vite, in the page and in a worker', async () => {
-  const input = { index: at('index.html'), nested: at('nested.html') };
+  const input = { index: at('index.html'), nested: at('nested.html'), parts: at('parts.html') };
   await vite({
     root: project.folder,
     configFile: false,
@@ -96,6 +123,7 @@ test('Vite, in the page and in a worker', async () => {
   });
   expect(await answerOf(`${site.url}vite/index.html`)).toBe(expected);
   expect(await answerOf(`${site.url}vite/nested.html`)).toBe(expected);
+  await drawsParts(`${site.url}vite/parts.html`);
 });
 
 test('the server of Vite', async () => {
@@ -106,7 +134,9 @@ test('the server of Vite', async () => {
     server: { port: 0 },
   });
   await server.listen();
-  expect(await answerOf(server.resolvedUrls?.local[0] ?? '')).toBe(expected);
+  const [url = ''] = server.resolvedUrls?.local ?? [];
+  expect(await answerOf(url)).toBe(expected);
+  await drawsParts(`${url}parts.html`);
   await server.close();
 });
 
@@ -114,8 +144,8 @@ test('webpack', async () => {
   const compiler = webpack({
     mode: 'production',
     context: project.folder,
-    entry: './main.js',
-    output: { path: at('built/webpack'), filename: 'main.js' },
+    entry: { main: './main.js', parts: './parts.js' },
+    output: { path: at('built/webpack'), filename: '[name].js' },
     optimization: { minimize: false },
     performance: { hints: false },
   });
@@ -124,12 +154,13 @@ test('webpack', async () => {
   });
   expect(stats?.toJson({ all: false, errors: true, warnings: true })).toMatchObject({ errors: [], warnings: [] });
   expect(await answerOf(`${site.url}webpack/`)).toBe(expected);
+  await drawsParts(`${site.url}webpack/parts.html`);
 });
 
 test('esbuild', async () => {
   const { warnings } = await esbuild({
     absWorkingDir: project.folder,
-    entryPoints: ['main.js'],
+    entryPoints: ['main.js', 'parts.js'],
     outdir: 'built/esbuild',
     bundle: true,
     format: 'esm',
@@ -138,12 +169,13 @@ test('esbuild', async () => {
   expect(warnings).toEqual([]);
   copyModel('esbuild');
   expect(await answerOf(`${site.url}esbuild/`)).toBe(expected);
+  await drawsParts(`${site.url}esbuild/parts.html`);
 });
 
 test('Rollup', async () => {
   const warnings: string[] = [];
   const bundle = await rollup({
-    input: at('main.js'),
+    input: [at('main.js'), at('parts.js')],
     plugins: [nodeResolve()],
     onwarn: ({ message }) => void warnings.push(message),
   });
@@ -152,4 +184,5 @@ test('Rollup', async () => {
   expect(warnings).toEqual([]);
   copyModel('rollup');
   expect(await answerOf(`${site.url}rollup/`)).toBe(expected);
+  await drawsParts(`${site.url}rollup/parts.html`);
 });
