@@ -7,7 +7,7 @@ import { StepTimes } from '../../gpu/timestamps';
 import type { Llama } from '../llama';
 import type { Batch } from './batch';
 
-/** Keys of each conversation of the batch. */
+/** Keys of each conversation, unless the first one has more. */
 const TIMED_AT = 512;
 /** Milliseconds of steps in front, and of those that are timed, as the first step of all estimates them. */
 const WARM_MS = 100;
@@ -17,8 +17,9 @@ const LEAST = 2;
 const MOST = 128;
 
 /**
- * The time of a step of so many conversations, as a multiple of a step of one. Runs a new batch, before any is in its
- * slots, and the model's own step at `position`, whose token and keys are there.
+ * The time of a step of so many conversations, as a multiple of a step of one with as many keys. Runs a new batch,
+ * before any is in its slots, and the model's own step at `position`, whose token and keys are there, or behind it,
+ * where nothing of its conversation is: but not in rings, where later keys take the places of earlier ones.
  */
 export async function timeBatch(
   gpu: Gpu,
@@ -30,10 +31,11 @@ export async function timeBatch(
   const few = Math.ceil(slots / 2);
   const { rings } = llama.batchSources.kvCache;
   const { written } = rings;
-  const one = { list: llama.pass(1, 'sample', position), step: { position, nTokens: 1 } };
+  const hasRings = rings.room < Number.POSITIVE_INFINITY;
+  const at = hasRings ? position : Math.max(position, Math.min(TIMED_AT, batch.room - 2)); // and one for the next token
+  const one = { list: llama.pass(1, 'sample', at), step: { position: at, nTokens: 1 } };
   rings.written = written;
   const together = (conversations: number): ListAtStep => {
-    const at = Math.min(TIMED_AT, batch.room - 1);
     batch.setRows(Array.from({ length: conversations }, (_, slot) => ({ slot, position: at, id: 0 })));
     return batch.next().pass;
   };

@@ -389,7 +389,10 @@ describe('fused steps', () => {
     const model = await openQ8();
     const batch = await model.batch(CHATS.length, ROOM, FUSED);
     const expected = await model.alone(CHATS[2], 3);
+    const pass = vi.spyOn(model.llama, 'pass');
     const cost = await timeBatch(model.gpu, model.llama, batch, CHATS[2].ids.length);
+    expect(pass.mock.calls).toEqual([[1, 'sample', batch.room - 2]]); // as many keys as in the batch
+    pass.mockRestore();
     expect(cost(1)).toBe(cost(2));
     expect(cost(CHATS.length)).toBeGreaterThan(0);
     expect(await model.alone(CHATS[2], 3)).toEqual(expected);
