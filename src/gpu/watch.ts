@@ -1,5 +1,5 @@
 // Makes a browser notice finished work on the GPU. By itself Firefox looks every 100 ms, and Chromium on Vulkan every 2
-// to 3 ms. Both look with each submit, also with one of nothing. Safari needs none of this, and has no `postTask`.
+// to 3 ms. Both look with each submit, also with one of nothing. A browser without `postTask` is left alone.
 
 /** Milliseconds until the first look. A submit of nothing takes an H200 7 us. */
 const LEAST_PAUSE_MS = 1;
