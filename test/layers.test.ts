@@ -167,7 +167,7 @@ const DOORS: Record<string, readonly string[]> = {
     'word_regexes',
   ],
   'text/vocabulary': ['gguf_vocabulary', 'special_tokens', 'tokenizer_json'],
-  'text/template': ['chat_template', 'find_template', 'message'],
+  'text/template': ['chat_template', 'find_template', 'late_provenance', 'message'],
   'text/template/jinja': ['fuel', 'jinja_values', 'program'],
   'text/template/syntax': ['chat_syntax', 'literal_match', 'needles', 'template_traits', 'value_scanner'],
   'tune/attention': ['attention', 'attention_meter'],

@@ -250,7 +250,6 @@ export class Engine {
     const result = await this.host.tokenize(input, sendable(others)).catch((error) => {
       throw callError(error);
     });
-    if ('type' in result) throw fromFailure(result);
     return result.ids;
   }
 }

@@ -410,8 +410,12 @@ export type TokenizeOptions = Pick<GenerateOptions, 'thinking'>;
 /** One post through the port of a request: messages that belong together. A failure is the last message of all. */
 export type PortMessages<Message> = readonly (Message | WorkerFailure)[];
 
+export interface TokenizedInput {
+  ids: Uint32Array;
+}
+
 /** Ids, or the reason why there are none. */
-export type TokenizeResult = { ids: Uint32Array } | WorkerFailure;
+export type TokenizeResult = TokenizedInput | WorkerFailure;
 
 /** `isKept`: this browser keeps all of the model's files. `form`: of the model's answers, with a chat template. */
 export type LoadResult = { info: EngineInfo; form?: AnswerForm; isKept?: boolean } | WorkerFailure;
@@ -447,7 +451,7 @@ export interface WorkerApi {
    */
   generate(request: GenerateRequest, port: MessagePort): void;
   /** Answers at once, also while requests run. */
-  tokenize(input: GenerateInput, options: TokenizeOptions): TokenizeResult;
+  tokenize(input: GenerateInput, options: TokenizeOptions): Promise<TokenizeResult>;
   /** Posts `PortMessages<Embeddings>`, one message or a failure. Any message back asks the worker to stop. */
   embed(request: EmbedRequest, port: MessagePort): void;
   /** Posts `PortMessages<TuneMessage>`, `tuned` or a failure last. Any message back asks the worker to stop. */

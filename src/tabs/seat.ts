@@ -2,7 +2,7 @@
 // loss, so that it goes on from what was heard.
 
 import type { Receiver, Sent } from '../engine/page/host/host';
-import type { TokenizeResult } from '../engine/protocol';
+import type { TokenizedInput } from '../engine/protocol';
 import type { TabConnection } from './tab_connection';
 import { type ErrorParts, type FromLeader, TAB_GONE, type TabRequest, type ToLeader } from './wire';
 
@@ -53,11 +53,11 @@ export class Seat {
   }
 
   /** The ids of an input. @throws the error of the connection where it ends before */
-  tokenize(body: TokenizeBody, connection: TabConnection): Promise<TokenizeResult> {
+  tokenize(body: TokenizeBody, connection: TabConnection): Promise<TokenizedInput> {
     let close = () => {};
-    const counted = new Promise<TokenizeResult>((resolve, reject) => {
+    const counted = new Promise<TokenizedInput>((resolve, reject) => {
       const ignore = connection.onEnd(reject);
-      const hear = ([result]: readonly object[]) => resolve(result as TokenizeResult);
+      const hear = ([result]: readonly object[]) => resolve(result as TokenizedInput);
       const sent = this.send({ kind: 'tokenize', body }, { hear, fail: reject }, connection);
       close = () => {
         ignore();

@@ -3,7 +3,7 @@
 
 import type { EngineLoadProgress, Health, VivaceError } from '../engine/engine';
 import type { EngineHost, HostConnection, Waiting } from '../engine/page/host/host';
-import type { GenerateInput, TokenizeOptions, TokenizeResult } from '../engine/protocol';
+import type { GenerateInput, TokenizedInput, TokenizeOptions } from '../engine/protocol';
 import { Askers } from './askers';
 import { readMessage } from './check_message';
 import { Lead, type OpenHost } from './lead';
@@ -96,7 +96,7 @@ export class TabHost extends TabState implements EngineHost {
     return () => this.askers.waitNoMore(waiting);
   }
 
-  async tokenize(input: GenerateInput, options: TokenizeOptions): Promise<TokenizeResult> {
+  async tokenize(input: GenerateInput, options: TokenizeOptions): Promise<TokenizedInput> {
     for (;;) {
       const given = await new Promise<HostConnection>((begin, fail) => void this.whenReady({ begin, fail }));
       const connection = given as TabConnection;

@@ -1,14 +1,17 @@
 // No text from a person becomes a control token. Without such attempts, ids equal those of the rendered text.
 
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createTokenizer } from '../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../src/text/template/chat_template';
+import { loadProvenance } from '../../src/text/template/late_provenance';
 import type { ChatMessage } from '../../src/text/template/message';
 import type { Tokenizer } from '../../src/text/tokenizer';
 import { mixedText, plainText, SEED } from './arbitraries';
 import { dataFile, files, hasData, type Json, readJson } from './fixtures';
 import { byteLevelJson, CONTROL, sentencePieceGguf } from './tiny_vocabulary';
+
+beforeAll(loadProvenance);
 
 const SOURCE =
   '{% for m in messages %}<|{{ m.role }}|>\n{{ m.content | trim }}<|end|>\n{% endfor %}{% if add_generation_prompt %}<|assistant|>\n{% endif %}';

@@ -5,10 +5,13 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createTokenizer } from '../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../src/text/template/chat_template';
+import { loadProvenance } from '../../src/text/template/late_provenance';
 import type { ChatMessage } from '../../src/text/template/message';
 import type { Tokenizer } from '../../src/text/tokenizer';
 import { dataFile, files, hasData, type Json, projectFile, readJson, readText } from './fixtures';
 import { byteLevelJson } from './tiny_vocabulary';
+
+beforeAll(loadProvenance);
 
 /**
  * Drops earlier thinking and keeps the newest. A user message that holds a tool's answer does not count as a person's.

@@ -9,9 +9,12 @@ import { createAnswerParser } from '../../src/text/answer/answer_parser';
 import { createTokenizer } from '../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import { findChatTemplate } from '../../src/text/template/find_template';
+import { loadProvenance } from '../../src/text/template/late_provenance';
 import type { Tokenizer } from '../../src/text/tokenizer';
 import { mixedText, SEED } from './arbitraries';
 import { files, projectFile, readJson, type Vector } from './fixtures';
+
+beforeAll(loadProvenance);
 
 const MODEL = projectFile('public/models/storyteller/');
 const GGUF = `${MODEL}storyteller-q8_0.gguf`;

@@ -13,6 +13,7 @@ import { openModel } from '../../../src/storage/model_file';
 import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../../src/text/template/chat_template';
 import { findChatTemplate } from '../../../src/text/template/find_template';
+import { withProvenance } from '../../../src/text/template/late_provenance';
 import { decideStep } from '../../../src/tune/step';
 import { compareSpeakers, rereaderOf, type Speaker, type Story, speakerOf } from '../../../test/engine/quality/quality';
 import { modelAsF32 } from '../../../test/engine/quality/quality_tensors';
@@ -93,7 +94,7 @@ async function measureRows(bench: Bench, files: Files, pair: Pair, formats = FOR
 type Files = Awaited<ReturnType<typeof openModel>>;
 
 async function measureRow(bench: Bench, files: Files, weights: QuantizedFormat, pair: Pair): Promise<QualityRow> {
-  const stories = storiesOf(bench, files);
+  const stories = await storiesOf(bench, files);
   const { reference, measured, step } = await openSpeakers(bench, files, weights, stories, pair);
   const untilStopped = function* () {
     for (const story of stories) {
@@ -149,7 +150,7 @@ async function openSpeakers(
 }
 
 /** A request each, with a seed of its own. */
-function storiesOf({ request: { tokens: maxTokens, quick } }: Bench, files: Files): Story[] {
+async function storiesOf({ request: { tokens: maxTokens, quick } }: Bench, files: Files): Promise<Story[]> {
   const tokenizer = createTokenizer(files);
   const source = findChatTemplate(files);
   const template = source === null ? null : createChatTemplate(source, tokenizer);
@@ -157,7 +158,9 @@ function storiesOf({ request: { tokens: maxTokens, quick } }: Bench, files: File
     template
       ? template.encode({ messages: [{ role: 'user', content }] }, tokenizer).ids
       : tokenizer.encode(content, { addSpecialTokens: true });
-  return requests.slice(0, quick ? QUICK_STORIES : requests.length).map(({ prompt }, seed) => {
-    return { prompt: Array.from(idsOf(prompt)), seed, maxTokens, eosIds: tokenizer.eosIds };
+  const stories = requests.slice(0, quick ? QUICK_STORIES : requests.length).map(async ({ prompt }, seed) => {
+    const ids = await withProvenance(() => idsOf(prompt));
+    return { prompt: Array.from(ids), seed, maxTokens, eosIds: tokenizer.eosIds };
   });
+  return Promise.all(stories);
 }

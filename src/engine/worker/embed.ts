@@ -36,7 +36,7 @@ export async function embed(
   const inputs: Uint32Array<ArrayBuffer>[] = [];
   for (const [i, text] of texts.entries()) {
     if (stopped()) throw aborted();
-    inputs.push(textIds(session, text, i));
+    inputs.push(await textIds(session, text, i));
     await nextTask();
   }
   const takeCache = async () => {
@@ -92,8 +92,8 @@ function checkRequest(texts: unknown, dimensions: unknown, size: number): void {
   );
 }
 
-function textIds(session: Session, text: string, index: number): Uint32Array<ArrayBuffer> {
-  const { ids } = encodeInput({ prompt: text }, undefined, session);
+async function textIds(session: Session, text: string, index: number): Promise<Uint32Array<ArrayBuffer>> {
+  const { ids } = await encodeInput({ prompt: text }, undefined, session);
   const { contextLength } = session.backend;
   if (ids.length > contextLength) throw new ContextOverflowError(ids.length, contextLength, index);
   return ids;

@@ -55,7 +55,7 @@ export async function generate(
   const { backend, pause = new Pause() } = session;
   const halted = () => pause.over(stopped);
   const clock = new TokenClock();
-  const request = checkRequest(session, input, options, resumed, await partsFor(session, input, asked));
+  const request = await checkRequest(session, input, options, resumed, await partsFor(session, input, asked));
   const { constraint, runAhead, prompt, told, known, parser, ends } = request;
   clock.tokenized = performance.now();
 
@@ -139,7 +139,7 @@ async function located(error: unknown, backend: Backend, ids: readonly number[])
 function leave(
   session: Session,
   turns: AnswerTurns,
-  { prompt, told, parser }: Pick<ReturnType<typeof checkRequest>, 'prompt' | 'told' | 'parser'>,
+  { prompt, told, parser }: Pick<Awaited<ReturnType<typeof checkRequest>>, 'prompt' | 'told' | 'parser'>,
   answer: Answer,
 ): void {
   const { reasoningTokens } = parser;
@@ -214,8 +214,11 @@ function thinkingOf(session: Session, asked: AnswerOptions['thinking']): AnswerO
   return asked === 'auto' && session.template?.syntax.thinking?.ability === 'optional' ? 'off' : asked;
 }
 
-/** @throws InvalidRequestError, ContextOverflowError and TokenizerError for a request that cannot be answered */
-function checkRequest(
+/**
+ * @throws InvalidRequestError, ContextOverflowError and TokenizerError for a request that cannot be answered;
+ *   MissingPartError
+ */
+async function checkRequest(
   session: Session,
   input: GenerateInput,
   options: GenerateOptions,
@@ -230,7 +233,7 @@ function checkRequest(
   const { maxTokens, stop, reasoning, runAhead, gpuTimes: timed, reuseCache } = resolved;
   const depth = runAheadOf(session, runAhead);
   const thinking = obey?.isDocument ? thinkingOf(session, resolved.thinking) : resolved.thinking;
-  const fitting = fittingPrompt(input, thinking, session, resumed);
+  const fitting = await fittingPrompt(input, thinking, session, resumed);
   const { ids, told, chat, ...beginning } = fitting;
   const constraint = obey?.constrain(session, fitting, resolved) ?? null;
   const spelled = chat && reuseCache && !resumed && session.branches?.spell(session, ids, tokenizer);

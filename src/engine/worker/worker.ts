@@ -242,10 +242,11 @@ const api: WorkerApi = {
     enqueue<EngineEvent>(port, answer, { onWait: (reason) => ({ type: 'queued', reason }) });
   },
 
-  tokenize(input, options) {
+  async tokenize(input, options) {
     try {
       const { thinking } = resolveOptions({ thinking: GENERATE_OPTIONS.thinking }, options, BESIDE.tokenize);
-      return { ids: encodeInput(input, thinking, loaded().session).ids };
+      const { ids } = await encodeInput(input, thinking, loaded().session);
+      return { ids };
     } catch (error) {
       return toFailure(error);
     }

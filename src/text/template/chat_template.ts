@@ -4,9 +4,9 @@
 import type { Tokenizer } from '../tokenizer';
 import { templateDeadline } from './jinja/fuel';
 import { type Edges, type Program, readProgram } from './jinja/program';
+import { runAuthored } from './late_provenance';
 import type { ChatRequest } from './message';
 import { type ChatPrompt, checkTraits, needsTraits, openThought, type PromptRequest, promptOf } from './prompt_end';
-import { authorsOf, Disguise, Follower, Recorder } from './provenance';
 import type { ChatSyntax, Probe } from './syntax/chat_syntax';
 import { readTraits, type TemplateTraits } from './syntax/template_traits';
 import { showsSystemMessage, systemIntoUser } from './system_message';
@@ -14,7 +14,10 @@ import { type Mark, variablesOf } from './variables';
 
 export interface ChatTemplate {
   render(request: ChatRequest, options: { addGenerationPrompt: boolean }): string;
-  /** The conversation up to the assistant's answer. */
+  /**
+   * The conversation up to the assistant's answer.
+   * @throws MissingPartError for the first message that could forge a token, outside `withProvenance`
+   */
   encode(request: ChatRequest, tokenizer: Tokenizer): ChatPrompt;
   /** The template's syntax of thinking and calls, found at the first use. */
   readonly syntax: ChatSyntax;
@@ -70,17 +73,14 @@ export function createChatTemplate(source: string, tokens: Edges): ChatTemplate 
         forges ||= tokenizer.couldForge(text, author);
         return text;
       };
-      const more = { add_generation_prompt: !request.continueLast };
-      const variables = { ...variablesOf(request, forms, look), ...more };
-      let deadline = templateDeadline(request.messages.length, lengthOf(texts));
+      const marked = (mark: Mark) => {
+        return { ...variablesOf(request, forms, mark), add_generation_prompt: !request.continueLast };
+      };
+      const variables = marked(look);
+      const deadline = templateDeadline(request.messages.length, lengthOf(texts));
       if (!forges) return promptOf(request, forms, run(variables, deadline), null, tokenizer);
-      const first = new Recorder();
-      const text = run(variables, deadline, first);
-      const start = performance.now();
-      const disguise = new Disguise([text, source, ...texts], tokenizer);
-      const disguised = { ...variablesOf(request, forms, (plain, author) => disguise.apply(plain, author)), ...more };
-      deadline += performance.now() - start; // time that the template did not spend
-      const authors = authorsOf(disguise, run(disguised, deadline, new Follower(first.values, disguise)), text);
+      const rendering = { variables, marked, texts: [source, ...texts], deadline };
+      const { text, authors } = runAuthored(run, rendering, tokenizer);
       return promptOf(request, forms, text, authors, tokenizer);
     },
 

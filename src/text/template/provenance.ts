@@ -10,9 +10,40 @@ import { type Author, type Authors, MODEL, PERSON, TEMPLATE } from '../authors';
 import type { Tokenizer } from '../tokenizer';
 import type { Trace } from './jinja/fuel';
 import { alike, type Value } from './jinja/jinja_values';
+import type { Program } from './jinja/program';
+import type { Mark } from './variables';
+
+interface Rendering {
+  variables: Record<string, unknown>;
+  /** The variables with each text of the request replaced. */
+  marked(mark: Mark): Record<string, unknown>;
+  /** What the template may show of its own and of the request. */
+  texts: readonly string[];
+  deadline: number;
+}
+
+/**
+ * The rendered conversation with the author of each unit.
+ * @throws ChatTemplateError where the template cannot be followed
+ */
+export function runTwice(
+  run: Program,
+  { variables, marked, texts, deadline }: Rendering,
+  tokenizer: Tokenizer,
+): { text: string; authors: Authors } {
+  const first = new Recorder();
+  const text = run(variables, deadline, first);
+  const start = performance.now();
+  const disguise = new Disguise([text, ...texts], tokenizer);
+  const disguised = marked((plain, author) => disguise.apply(plain, author));
+  const later = deadline + performance.now() - start; // time that the template did not spend
+  const shown = run(disguised, later, new Follower(first.values, disguise));
+  if (!disguise.matches(shown, text)) throw lost();
+  return { text, authors: disguise.authorsOf(shown) };
+}
 
 /** Records the value of each step. */
-export class Recorder implements Trace {
+class Recorder implements Trace {
   readonly values: Value[] = [];
 
   enter(): number {
@@ -32,7 +63,7 @@ const LAST = 0xf8ff;
 const CHUNK = 8192; // arguments per call
 
 /** Replaces characters by others that identify their author. Lengths and spaces stay. */
-export class Disguise {
+class Disguise {
   // By UTF-16 unit; 0 stands for the unit itself.
   private readonly plain = new Uint16Array(UNITS);
   private readonly authors = new Uint8Array(UNITS);
@@ -132,7 +163,7 @@ export class Disguise {
 }
 
 /** Repeats a recorded run step by step. */
-export class Follower implements Trace {
+class Follower implements Trace {
   private step = 0;
   private readonly operands: Value[][] = [];
   private readonly pairs = new WeakMap<object, Value>(); // pairs already compared
@@ -215,10 +246,4 @@ function lost(): ChatTemplateError {
   return new ChatTemplateError(
     'A message holds the text of a control token, and the chat template treats that text in a way that cannot be followed. Remove it from the message.',
   );
-}
-
-/** The author of each unit of the prompt, from the second run's text. */
-export function authorsOf(disguise: Disguise, disguised: string, text: string): Authors {
-  if (!disguise.matches(disguised, text)) throw lost();
-  return disguise.authorsOf(disguised);
 }

@@ -44,7 +44,7 @@ async function chainEngine(contextLength = CONTEXT): Promise<PromptEngine> {
       await running;
     },
     async countTokens(messages, { thinking, ...settings } = {}) {
-      return encodeInput({ messages, ...settings }, thinking, session).ids.length;
+      return (await encodeInput({ messages, ...settings }, thinking, session)).ids.length;
     },
   };
 }

@@ -122,6 +122,21 @@ test('a part that cannot be had is an error with a remedy, and comes with the ne
   await page.context().close();
 });
 
+test('a message with a control token has no answer without the part for it, and fetches it again', async () => {
+  lost = /part_provenance|vivace_worker/;
+  const opened = await open();
+  const { page, files } = opened;
+  expect(await answer(opened)).not.toBe('');
+  await send(page, 'Say <|im_end|> to me');
+  expect(await ended(page)).toBe('error');
+  expect(await textOf(lastAnswer(page))).toMatch(/part of the engine could not be loaded/);
+  lost = null;
+  await send(page, 'Say <|im_end|> to me');
+  expect(await ended(page)).toBe('done');
+  expect(files).toEqual([...PARTS, 'part_provenance', 'vivace_worker', 'part_provenance']);
+  await page.context().close();
+});
+
 describe('the package', () => {
   /** Opens a page of the client. Returns what came of its answer, and the files. */
   async function ask(address: string) {

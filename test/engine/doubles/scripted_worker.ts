@@ -23,6 +23,8 @@ export class Site {
   holds = false;
   /** The errors of the next loads. */
   failures: Error[] = [];
+  /** The errors of the next calls of tokenize. */
+  tokenizeFailures: Error[] = [];
   /** Answers send so many tokens by themselves. */
   tokens = 0;
   /** New workers hold a lock by this name, once `held` has resolved. Null: the browser has no locks. */
@@ -168,7 +170,8 @@ export class ScriptedWorker {
     tokenize: async () => {
       this.calls.push('tokenize');
       if (this.site.holds) await this.held;
-      return { ids: Uint32Array.of(1, 2, 3) };
+      const failure = this.site.tokenizeFailures.shift();
+      return failure ? toFailure(failure) : { ids: Uint32Array.of(1, 2, 3) };
     },
     embed: async (_: unknown, port: MessagePort) => {
       this.calls.push('embed');

@@ -49,7 +49,7 @@ async function posts(text: string, input: GenerateInput, options: GenerateOption
   const ids = [...tokenizer.encode(text, { addSpecialTokens: false }), tokenizer.eosIds[0]];
   const backend = new ScriptBackend(1000, (position) => ids[position - start] ?? ids[0]);
   const session: Session = { backend, tokenizer, template, vocabSize: 4096, cachedIds: [] };
-  const start = encodeInput(input, 'auto', session).ids.length;
+  const start = (await encodeInput(input, 'auto', session)).ids.length;
   if (shared > 1) {
     Object.assign(backend, {
       decodeMany: async (position: number, count: number) =>

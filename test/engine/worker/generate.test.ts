@@ -32,7 +32,7 @@ function session(contextLength = 256, delayMs = 0) {
   const backend = new ScriptBackend(contextLength, (position) => ids[position - start] ?? ids[0], delayMs);
   const made: Session = { backend, tokenizer, template, vocabSize: 4096, cachedIds: [] };
   const run = async (input: GenerateInput, options: GenerateOptions = {}, stopped: () => boolean = () => false) => {
-    start = encodeInput(input, 'auto', made).ids.length;
+    start = (await encodeInput(input, 'auto', made)).ids.length;
     const events: EngineEvent[] = [];
     await generate(made, input, { temperature: 0, ...options }, (some) => events.push(...some), stopped);
     return answerOf(events);
@@ -375,9 +375,9 @@ describe('a request that cannot be run is refused with its reason', () => {
     await expect(run(USER)).rejects.toThrow(/\d+ tokens.*context holds 8/);
   });
 
-  test('more ids than the context holds, before a look at each', () => {
-    const prompt = () => fittingPrompt({ ids: new Array(2 ** 31) }, 'auto', session().made);
-    expect(prompt).toThrow(/has 2147483648 tokens.*context holds 256/);
+  test('more ids than the context holds, before a look at each', async () => {
+    const prompt = fittingPrompt({ ids: new Array(2 ** 31) }, 'auto', session().made);
+    await expect(prompt).rejects.toThrow(/has 2147483648 tokens.*context holds 256/);
   });
 
   test('a tokenizer of another model, with both numbers', async () => {

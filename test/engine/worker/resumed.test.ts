@@ -183,7 +183,7 @@ describe('a resumed request', () => {
 
   test('fits by its own prompt, though the input has grown', async () => {
     const { ask, session } = scripted(5);
-    expect(encodeInput({ prompt: '1 2 3' }, 'auto', session).ids).toHaveLength(3);
+    expect((await encodeInput({ prompt: '1 2 3' }, 'auto', session)).ids).toHaveLength(3);
     const events = await ask({ promptIds: [1, 2], ids: [3] });
     expect(events.at(-1)).toMatchObject({ finishReason: 'context', usage: { completionTokens: 3 } });
   });

@@ -2,11 +2,14 @@
 
 import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../../src/text/template/chat_template';
+import { loadProvenance } from '../../../src/text/template/late_provenance';
 import type { ChatMessage } from '../../../src/text/template/message';
 import { byteLevelJson } from '../../text/tiny_vocabulary';
 import type { Loader } from '../loaders';
 import type { Random } from '../random';
 import { TEMPLATES, templatePrograms } from './template_grammar';
+
+await loadProvenance(); // or a hostile text would get no further
 
 const TOKENIZER = createTokenizer({
   tokenizerJson: byteLevelJson(),

@@ -6,6 +6,7 @@ import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { MODEL, PERSON, TEMPLATE } from '../../../src/text/authors';
 import { createChatTemplate } from '../../../src/text/template/chat_template';
 import { findChatTemplate } from '../../../src/text/template/find_template';
+import { loadProvenance } from '../../../src/text/template/late_provenance';
 import type { TokenizerFiles } from '../../../src/text/tokenizer_files';
 import { ggufVocabulary } from '../../../src/text/vocabulary/gguf_vocabulary';
 import { byteLevelGguf, byteLevelJson, sentencePieceGguf } from '../../text/tiny_vocabulary';
@@ -16,6 +17,8 @@ import type { Random } from '../random';
 import { jsonBytes, readJson } from './json_cases';
 import { TEMPLATES } from './template_grammar';
 import { decoders, normalizers, postProcessors, preTokenizers } from './tokenizer_grammar';
+
+await loadProvenance(); // or a hostile text would get no further
 
 const STORYTELLER = readJsonFile('public/models/storyteller/tokenizer.json');
 /** Unigram, WordPiece and byte pair encoding, as trained by the reference. */

@@ -2,15 +2,18 @@
 // template comes out of the parser.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createAnswerParser } from '../../../src/text/answer/answer_parser';
 import type { AnswerPart } from '../../../src/text/answer/answer_part';
 import { readCalls } from '../../../src/text/answer/call_parser';
 import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { type ChatTemplate, createChatTemplate } from '../../../src/text/template/chat_template';
+import { loadProvenance } from '../../../src/text/template/late_provenance';
 import type { ChatMessage, ChatRequest, Tool } from '../../../src/text/template/message';
 import { dataFile, files, hasData, type Json, projectFile, readJson } from '../fixtures';
 import { byteLevelJson } from '../tiny_vocabulary';
+
+beforeAll(loadProvenance);
 
 const FOLDER = 'chat_templates/jinja';
 const { templates } = readJson(projectFile('test/fixtures/tokenizer/chat_templates.json')) as {

@@ -1,13 +1,16 @@
 // Requests with tools, results, thinking and template arguments: what templates get, what they cannot take, and how a
 // prompt ends.
 
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { InvalidRequestError } from '../../../src/errors';
 import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../../src/text/template/chat_template';
+import { loadProvenance } from '../../../src/text/template/late_provenance';
 import type { ChatMessage, ChatRequest, Tool } from '../../../src/text/template/message';
 import { files, type Json, projectFile, readJson } from '../fixtures';
 import { byteLevelJson } from '../tiny_vocabulary';
+
+beforeAll(loadProvenance);
 
 const { templates } = readJson(projectFile('test/fixtures/tokenizer/chat_templates.json')) as {
   templates: Record<string, string>;

@@ -3,7 +3,6 @@
 import { type Remote, transfer, wrap } from 'comlink';
 import { VivaceError, WorkerError } from '../../../errors';
 import { abortable } from '../../../shared/abortable';
-import type { MissingPartError } from '../../../shared/part';
 import type { AnswerForm } from '../../../text/answer/answer_form';
 import { callError, fromFailure } from '../../failure';
 import type { LostMessage, PartMessage, PatienceMessage, PortMessages, WorkerApi, WorkerFailure } from '../../protocol';
@@ -202,9 +201,7 @@ export class Connection implements HostConnection {
   }
 
   private async fail(failure: WorkerFailure, receiver: Receiver): Promise<void> {
-    const error = fromFailure(failure);
-    await this.explain(error);
-    receiver.fail(error);
+    receiver.fail(await this.explain(failure));
   }
 
   /** Calls `listener` when the worker ends, or at once if it has. Returns a function that takes the listener off. */
@@ -218,14 +215,17 @@ export class Connection implements HostConnection {
   }
 
   /**
-   * Ends this connection if `error` of a request comes of the loss of the GPU, whose own news may be on its way. They
-   * come before the answer to a ping. Also if the worker lacks a part that the next one will have.
+   * The error of a request. Ends this connection if it comes of the loss of the GPU, whose own news may be on its way.
+   * They come before the answer to a ping. Also if the worker lacks a part that the next one will have.
    */
-  async explain(error: Error): Promise<void> {
-    const { code, isPartMissing } = error as Partial<MissingPartError>;
-    if (isPartMissing && this.workerUrl === undefined && (await ownWholeWorker())) this.lose(error as VivaceError);
+  async explain(failure: WorkerFailure): Promise<Error> {
+    const error = fromFailure(failure);
+    const { code, details } = failure;
+    if (details.isPartMissing && this.workerUrl === undefined && (await ownWholeWorker()))
+      this.lose(error as VivaceError);
     else if (code === 'device-lost') this.lose(error as VivaceError);
     else if (code?.startsWith('gpu-')) await this.alive(this.worker.ping()).catch(() => {});
+    return error;
   }
 
   pause(isPaused: boolean): void {

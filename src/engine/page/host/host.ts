@@ -9,8 +9,8 @@ import type {
   EngineInfo,
   GenerateInput,
   GenerateRequest,
+  TokenizedInput,
   TokenizeOptions,
-  TokenizeResult,
 } from '../../protocol';
 
 /** The kinds of work that are answered with messages, as they may take long. */
@@ -69,7 +69,7 @@ export interface EngineHost {
    * Returns a function that ends the wait.
    */
   whenReady(waiting: Waiting): () => void;
-  /** @throws `lost`, or the error of an unloaded engine */
-  tokenize(input: GenerateInput, options: TokenizeOptions): Promise<TokenizeResult>;
+  /** @throws `lost`, the error of an unloaded engine, and what the worker says of the input */
+  tokenize(input: GenerateInput, options: TokenizeOptions): Promise<TokenizedInput>;
   unload(): Promise<void>;
 }

@@ -74,9 +74,7 @@ export async function loadIn(
   try {
     const result = await Promise.race([connection.alive(loading), threads.lost, canceled]);
     if ('type' in result) {
-      const error = fromFailure(result);
-      if ('isPartMissing' in error) await connection.explain(error);
-      throw error;
+      throw result.details.isPartMissing ? await connection.explain(result) : fromFailure(result);
     }
     signal.throwIfAborted();
     if (result.isKept) void askToKeep();

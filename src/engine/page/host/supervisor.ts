@@ -9,6 +9,7 @@ import type {
   GenerateInput,
   LoadOptions,
   LoadProgress,
+  TokenizedInput,
   TokenizeOptions,
   TokenizeResult,
   Warning,
@@ -127,13 +128,15 @@ export class Supervisor implements EngineHost {
   }
 
   /** Asks the worker, and after a recovery again. */
-  async tokenize(input: GenerateInput, options: TokenizeOptions): Promise<TokenizeResult> {
+  async tokenize(input: GenerateInput, options: TokenizeOptions): Promise<TokenizedInput> {
     for (;;) {
       await new Promise<unknown>((begin, fail) => void this.whenReady({ begin, fail }));
       const { connection } = this;
       if (!connection) continue;
       try {
-        return await connection.alive(connection.worker.tokenize(input, options) as Promise<TokenizeResult>);
+        const result = await connection.alive(connection.worker.tokenize(input, options) as Promise<TokenizeResult>);
+        if ('type' in result) throw await connection.explain(result);
+        return result;
       } catch (error) {
         if (error !== connection.lost) throw error;
       }

@@ -2,6 +2,7 @@
 
 import { ContextOverflowError, InvalidRequestError, TokenizerError } from '../../../errors';
 import type { ChatTemplate } from '../../../text/template/chat_template';
+import { withProvenance } from '../../../text/template/late_provenance';
 import type { ChatRequest } from '../../../text/template/message';
 import type { Tokenizer } from '../../../text/tokenizer';
 import type { ChatMessage, GenerateInput, GenerateOptions, ResumedAnswer } from '../../protocol';
@@ -24,10 +25,10 @@ type Thinking = GenerateOptions['thinking'];
 
 /**
  * The ids of an input, however many.
- * @throws InvalidRequestError for malformed or empty input
+ * @throws InvalidRequestError for malformed or empty input, MissingPartError
  */
-export function encodeInput(input: GenerateInput, thinking: Thinking, session: Session): Prompt {
-  const { ids, ...prompt } = promptOf(input, thinking, session);
+export async function encodeInput(input: GenerateInput, thinking: Thinking, session: Session): Promise<Prompt> {
+  const { ids, ...prompt } = await withProvenance(() => promptOf(input, thinking, session));
   const { vocabSize } = session;
   const stray = ids.find((id) => id >= vocabSize);
   if (stray !== undefined) {
@@ -43,12 +44,12 @@ export function encodeInput(input: GenerateInput, thinking: Thinking, session: S
  * keeps its own prompt, and the input says how the answer began: a template may name the date.
  * @throws ContextOverflowError, and as `encodeInput`
  */
-export function fittingPrompt(
+export async function fittingPrompt(
   input: GenerateInput,
   thinking: Thinking,
   session: Session,
   resumed?: ResumedAnswer,
-): Prompt & { told: readonly number[] } {
+): Promise<Prompt & { told: readonly number[] }> {
   const { vocabSize } = session;
   const { contextLength } = session.backend;
   const checkRoom = (length: number) => {
@@ -56,7 +57,7 @@ export function fittingPrompt(
   };
   const given: unknown = resumed ? resumed.promptIds : 'ids' in input && input.ids;
   if (Array.isArray(given)) checkRoom(given.length); // before a look at each
-  const prompt = encodeInput(input, thinking, session);
+  const prompt = await encodeInput(input, thinking, session);
   if (!resumed) {
     checkRoom(prompt.ids.length);
     return { ...prompt, told: [] };

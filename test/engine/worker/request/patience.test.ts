@@ -33,8 +33,8 @@ test.each<[string, GenerateInput, number]>([
   ['a long message', chat(STORY), 10_000],
   ['many short messages', chat('Hi', 99), 2500],
   ['the arguments of a template', { ...chat('Hi'), templateArguments: { note: 'x'.repeat(8000) } }, 2000],
-])('%s is announced in proportion, once, and taken back', (_what, input, leastMs) => {
-  encodeInput(input, 'auto', session);
+])('%s is announced in proportion, once, and taken back', async (_what, input, leastMs) => {
+  await encodeInput(input, 'auto', session);
   expect(told).toHaveLength(2);
   const [{ patienceMs }] = told as { patienceMs: number }[];
   expect(patienceMs).toBeGreaterThanOrEqual(leastMs);
@@ -46,8 +46,8 @@ test.each<[string, GenerateInput]>([
   ['a short prompt', { prompt: 'Once upon a time' }],
   ['a page of text', chat(STORY.slice(0, 4000))],
   ['ids', { ids: Array(90).fill(5) }],
-])('%s is not', (_what, input) => {
-  encodeInput(input, 'auto', session);
+])('%s is not', async (_what, input) => {
+  await encodeInput(input, 'auto', session);
   expect(told).toEqual([]);
 });
 
@@ -59,7 +59,7 @@ test('work that throws takes its word back, too', () => {
   expect(told).toEqual([{ patienceMs: 10_000 }, { patienceMs: 0 }]);
 });
 
-test('tools count', () => {
-  expect(() => encodeInput({ ...chat('Hi'), tools } as GenerateInput, 'auto', session)).toThrow('tools');
+test('tools count', async () => {
+  await expect(encodeInput({ ...chat('Hi'), tools } as GenerateInput, 'auto', session)).rejects.toThrow('tools');
   expect(told).toHaveLength(2);
 });

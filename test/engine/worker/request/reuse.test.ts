@@ -93,7 +93,7 @@ describe('an answer in other tokens than the tokenizer would choose', () => {
     const { session } = open();
     await ask(session, [user('question')]);
     const messages = [user('question'), bot(ANSWER), user('more')];
-    const anew = [...encodeInput({ messages }, undefined, session).ids];
+    const anew = [...(await encodeInput({ messages }, undefined, session)).ids];
     const without = await ask(session, messages, { reuseCache: false, maxTokens: 1 });
     expect([without.promptIds, without.report]).toEqual([anew, 'off']);
     const { session: small } = open();
@@ -130,19 +130,19 @@ describe('the chain model', () => {
     expect(parkedTokens(session)).toBe(both);
   });
 
-  test('the tokens of a system prompt end where the question begins', () => {
+  test('the tokens of a system prompt end where the question begins', async () => {
     const session = open();
-    const count = (messages: readonly ChatMessage[]) => {
-      const { ids, chat } = encodeInput({ messages }, undefined, session);
+    const count = async (messages: readonly ChatMessage[]) => {
+      const { ids, chat } = await encodeInput({ messages }, undefined, session);
       return { ids, tokens: systemTokens(ids, chat, session) };
     };
     const system: ChatMessage = { role: 'system', content: 'You are a kind helper of sailors.' };
-    const { ids, tokens } = count([system, user('Where is the sea?')]);
-    const other = count([system, user('And the land?'), bot('There.'), user('Where?')]);
+    const { ids, tokens } = await count([system, user('Where is the sea?')]);
+    const other = await count([system, user('And the land?'), bot('There.'), user('Where?')]);
     expect(tokens).toBeGreaterThan(10);
     expect(other.tokens).toBe(tokens);
     expect(other.ids.subarray(0, tokens)).toEqual(ids.subarray(0, tokens));
-    expect(count([user('Where is the sea?')]).tokens).toBe(0);
+    expect((await count([user('Where is the sea?')])).tokens).toBe(0);
   });
 });
 
