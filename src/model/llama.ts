@@ -2,13 +2,10 @@
 // src/cpu/llama.ts is the same pass in plain loops.
 
 import type { AttentionName } from '../attention/attention';
-import { CHECKED_POSITIONS } from '../attention/check';
-import { kvPlanes } from '../attention/kv_layout';
 import type { PreparedAttention } from '../attention/prepare';
 import type { AttentionProfile } from '../attention/profile';
 import type { Place } from '../cpu/grammar';
 import { ropeTable, withRopeFactors } from '../cpu/rope';
-import type { BufferRange } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import type { Automaton } from '../grammar/automaton';
@@ -365,26 +362,16 @@ export class Llama {
     return findNotFinite({ ...sources, embed, layers: this.layers, passes: this }, ids);
   }
 
-  /** A short run for a check in idle, and what it overwrites of a conversation. */
+  /** A short run for a check in idle, and what that check overwrites. */
   get witnessed() {
     const { sources } = this.parts;
-    const { attentionShape: shape, buffers, kvCache } = sources;
-    const { nKvHeads, contextLength } = shape;
-    const nTokens = Math.min(WITNESS_TOKENS, contextLength - 1);
-    const rowsOf = (cache: BufferRange, rows: number, room: number): BufferRange[] =>
-      kvPlanes(shape, room).flatMap(({ offset: plane, rowBytes }) =>
-        Array.from({ length: nKvHeads }, (_, head) => {
-          const offset = cache.offset + plane + head * room * rowBytes;
-          return { buffer: cache.buffer, offset, size: Math.min(rows, room) * rowBytes };
-        }),
-      );
-    const caches = [kvCache.k, kvCache.v].flatMap((each) =>
-      each.flatMap((cache, layer) =>
-        rowsOf(cache, layer === 0 ? CHECKED_POSITIONS : nTokens + 1, kvCache.rooms[layer]),
-      ),
-    );
+    const { attentionShape, buffers, kvCache } = sources;
+    const nTokens = Math.min(WITNESS_TOKENS, attentionShape.contextLength - 1);
     return {
-      kept: [...caches, { buffer: buffers.tokens, offset: 0, size: 4 * (nTokens + 2) }],
+      nTokens,
+      attentionShape,
+      kvCache,
+      tokens: buffers.tokens,
       runWitness: async () => {
         this.writeTokens(
           Uint32Array.from({ length: nTokens + 1 }, (_, i) => (7 * i + 1) % sources.config.vocabSize),

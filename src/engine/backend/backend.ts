@@ -260,11 +260,12 @@ export interface Backend {
    */
   roofline(stopped: () => boolean): Promise<Roofline>;
   /**
-   * Checks, between requests, that the GPU still computes as when the model was loaded. Keys and values are as before.
-   * Returns a warning where an attention kernel had turned wrong and another took its place; where anything else has,
-   * `failing` resolves.
+   * Fetches a check, to run between requests, that the GPU still computes as when the model was loaded. Keys and values
+   * are as before. It returns a warning where an attention kernel had turned wrong and another took its place; where
+   * anything else has, `failing` resolves.
+   * @throws MissingPartError
    */
-  recheck?(stopped: () => boolean): Promise<string | null>;
+  rechecker?(): Promise<(stopped: () => boolean) => Promise<string | null>>;
   /** Resolves with the error that fails every later call, once there is one. */
   readonly failing?: Promise<Error>;
   /** The cause of a failed call: the error itself, or the one behind it. */

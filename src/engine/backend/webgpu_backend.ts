@@ -1,7 +1,6 @@
 // The backend on WebGPU.
 
 import type { Place } from '../../cpu/grammar';
-import { AttentionUnavailable, DeviceLostError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, type ListAtStep, recordPass, type Step } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
@@ -13,7 +12,6 @@ import { entryWords, LOGPROBS_RING, MAX_LOGPROBS, readLogprobs } from '../../sam
 import { ALWAYS, GAVE_UP, penalizes, type SamplingParams } from '../../sampling/sampling';
 import { arrived } from '../../shared/part';
 import { storeProfile } from '../../tune/profile/profile_store';
-import { Witness } from '../../tune/witness';
 import type { AttentionChoice, Roofline, StepChoice, TuneOutcome } from '../protocol';
 import {
   type Arrival,
@@ -65,7 +63,8 @@ export class WebGpuBackend implements Backend {
   private decodedAt = 0;
   private measured: Roofline | null = null;
   /** A small case with its results from the load or the tuning. */
-  private witness: Witness | null = null;
+  /** The logits of a short run at load. */
+  private witness: Float32Array | null = null;
   /** Made by the first `embed`. */
   private vectorReader: VectorReader | null = null;
 
@@ -270,23 +269,16 @@ export class WebGpuBackend implements Backend {
     const waitedMs = performance.now() - start; // includes the readback
     const [gpuMs = 0] = (await this.clock?.read()) ?? [];
     this.stepBoundMs = gpuMs > 0 ? gpuMs : waitedMs;
-    this.witness = await Witness.take(this.llama.witnessed);
+    this.witness = await this.llama.witnessed.runWitness();
   }
 
-  async recheck(stopped: () => boolean): Promise<string | null> {
-    const { gpu, llama, witness } = this;
-    if (!witness || gpu.failure) return null;
-    try {
-      const wrong = await witness.check(gpu, llama.witnessed, stopped);
-      if (wrong === null) return null;
-      await llama.retune(); // checks all siblings, and sets the wrong ones aside
-      return `An attention kernel has turned wrong since the load (${wrong}). ${this.attention.decode} decodes now.`;
-    } catch (error) {
-      if (error instanceof DeviceLostError || error instanceof AttentionUnavailable) {
-        gpu.fail(error instanceof DeviceLostError ? error : new DeviceLostError(error.reason));
-      }
-      throw error;
-    }
+  async rechecker(): Promise<(stopped: () => boolean) => Promise<string | null>> {
+    const { recheck } = await arrived(import('../../tune/witness'));
+    const decoder = () => this.attention.decode;
+    return async (stopped) => {
+      const { gpu, llama, witness } = this;
+      return witness && recheck({ gpu, llama, witness, decoder }, stopped);
+    };
   }
 
   private async warmUpStep(stamps?: GPUComputePassTimestampWrites): Promise<void> {
@@ -317,7 +309,7 @@ export class WebGpuBackend implements Backend {
     );
     await llama.retune(attention, products);
     this.decodedAt = 0;
-    if (this.witness) this.witness = await Witness.take(llama.witnessed); // other products may round otherwise
+    if (this.witness) this.witness = await llama.witnessed.runWitness(); // other products may round otherwise
     const stored =
       attentionKey !== null &&
       (await storeProfile(this.gpu, { attention: { [attentionKey]: attention }, ...products })) !== null;

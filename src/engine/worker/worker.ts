@@ -122,16 +122,17 @@ async function inIdle<T>(work: () => Promise<T>, isIdle: () => boolean): Promise
 }
 
 /** Checks the GPU after all requests so far, unless one waits. A failure of the GPU is heard by `failing`. */
-const idleCheck = new IdleCheck(() => {
-  const recheck = async () => {
-    if (!model) return;
-    const { session } = model;
-    const message = await session.backend.recheck?.(() => requests.size > 0).catch(() => null);
+const idleCheck = new IdleCheck(async () => {
+  const session = model?.session;
+  const recheck = await session?.backend.rechecker?.().catch(() => null); // before its turn, for which requests wait
+  if (!session || !recheck) return;
+  const run = async () => {
+    const message = await recheck(() => requests.size > 0).catch(() => null);
     if (!message) return;
     distrustCache(session); // keys and values may be the wrong kernel's
     warnings = [...warnings, { code: 'attention-drifted', message }];
   };
-  void inIdle(recheck, () => !isLost && !pause.isOn && requests.size === 0);
+  await inIdle(run, () => model?.session === session && !isLost && !pause.isOn && requests.size === 0);
 });
 
 /** Writes prompts for a later load, until a request comes. */

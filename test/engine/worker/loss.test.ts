@@ -3,13 +3,14 @@
 
 import { proxy, transfer, wrap } from 'comlink';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Backend } from '../../../src/engine/backend/backend';
 import type { EngineEvent, LostMessage, PortMessages, WorkerApi } from '../../../src/engine/protocol';
 import { DeviceLostError, GpuMemoryError, GpuProgramError } from '../../../src/errors';
 import { engineWorker } from '../doubles/fake_worker';
 import { numberSession } from '../doubles/loop_session';
 import { SteppedBackend, until } from '../doubles/stepped_backend';
 
-let backend: SteppedBackend & { explain?: (error: unknown) => Promise<unknown> };
+let backend: SteppedBackend & { explain?: (error: unknown) => Promise<unknown> } & Pick<Backend, 'rechecker'>;
 vi.mock('../../../src/engine/load/load', () => ({
   loadModel: async () => ({ session: numberSession(backend), info: { warnings: [] } }),
 }));
@@ -145,4 +146,40 @@ test.each<[string, unknown, boolean]>([
   vi.advanceTimersByTime(5000);
   expect(await answer).toBe(granted);
   expect(waits).toBe((gpu as { requestAdapter?: unknown })?.requestAdapter === SILENT ? 1 : 0);
+});
+
+test('no request waits for the part that checks the GPU in idle, and no check runs beside one', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const idle = async () => {
+    vi.advanceTimersByTime(10 * 60_000);
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const untilSoon = async (isSo: () => boolean) => {
+    for (; !isSo(); vi.advanceTimersByTime(1)) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const arrivals: (() => void)[] = [];
+  const check = vi.fn(async () => null);
+  backend.rechecker = () => new Promise((resolve) => arrivals.push(() => resolve(check)));
+  const { ask } = await running([]);
+  const begin = async () => {
+    const request = ask('1 2');
+    backend.go(1);
+    await untilSoon(() => request.tokens().length > 0);
+    return request;
+  };
+  const end = async ({ stop, heard }: Awaited<ReturnType<typeof begin>>) => {
+    stop();
+    backend.go(9);
+    await untilSoon(() => heard.at(-1)?.type === 'done');
+    await idle();
+  };
+  await end(await begin());
+  expect(arrivals).toHaveLength(1);
+  const next = await begin();
+  arrivals[0]();
+  await end(next);
+  expect([arrivals.length, check.mock.calls.length]).toEqual([2, 0]);
+  arrivals[1]();
+  await idle();
+  expect(check).toHaveBeenCalledTimes(1);
 });

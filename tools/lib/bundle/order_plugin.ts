@@ -49,7 +49,6 @@ const WORKER = [
   '/src/model/config/read_gguf',
   '/src/cpu/rope',
   '/src/gpu/timestamps',
-  '/src/tune/witness',
   '/src/model/weights/tensor_names',
   '/src/model/config/config',
   '/src/tune/profile/profile_store',
