@@ -1,9 +1,9 @@
-// Makes a browser notice finished work on the GPU. By itself Firefox looks every 100 ms, and Chromium on Vulkan every 2
-// to 3 ms. Both look with each submit, also with one of nothing. A browser without `postTask` is left alone.
+// Makes a browser notice finished work on the GPU. By itself Firefox looks for it every 100 ms, and Chromium on Vulkan
+// every 2 to 3 ms. Both also look at each submit, even of nothing. A browser without `postTask` is left alone.
 
 /** Milliseconds until the first look. A submit of nothing takes an H200 7 us. */
 const LEAST_PAUSE_MS = 1;
-/** The longer a wait, the rarer the looks, up to this pause: each is late by a tenth of the wait. */
+/** Longest pause. Pauses grow with the wait, so that work is noticed at most a tenth of the wait too late. */
 const MOST_PAUSE_MS = 10;
 const GROWTH = 1.1;
 

@@ -2,6 +2,7 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { Watch } from '../../src/gpu/watch';
+import { nextTask } from '../../src/shared/next_task';
 
 type Timers = { scheduler?: unknown };
 const timers = globalThis as Timers;
@@ -30,7 +31,7 @@ function watched() {
   const pass = async () => {
     expect(pauses.length).toBeLessThanOrEqual(1);
     pauses.shift()?.();
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextTask();
   };
   return { watch, submits, pauses, delays, pass };
 }

@@ -62,8 +62,7 @@ export class WebGpuBackend implements Backend {
   /** Position of the newest decode step, for which `attention` names the sibling. */
   private decodedAt = 0;
   private measured: Roofline | null = null;
-  /** A small case with its results from the load or the tuning. */
-  /** The logits of a short run at load. */
+  /** The logits of a short run after the load or the tuning. */
   private witness: Float32Array | null = null;
   /** Made by the first `embed`. */
   private vectorReader: VectorReader | null = null;

@@ -23,7 +23,7 @@ const SHARED_MS = 1.5;
 /** Shortest pause between bursts of arrivals. */
 const PAUSE_MS = 1;
 /**
- * Shortest slice of time that tells the step time, unless arrivals are usually later. It ends with a burst, or within a
+ * Shortest slice of time that tells the step time, where arrivals are not later. It ends with a burst, or within a
  * burst longer than LONG_BURST_MS.
  */
 const SLICE_MS = 3;
@@ -44,10 +44,10 @@ interface Slice {
  * A requested number stays fixed, and 1 makes the GPU wait for the CPU at every token. `auto` follows the arrivals: it
  * queues one and a half times the regular lateness of readbacks.
  *
- * A stop is found with an id and waits for the steps behind that id, at most 50 ms of them. In a browser that polls
- * less often, and that nothing makes look (gpu/watch.ts), the GPU would starve on 50 ms, and a stop waits for the next
- * poll anyway: there the bound is one and a half times the lateness, as far as a browser polls so. Other arrivals are
- * late because of all that is queued. A sleeping page is not supplied through its sleep, and continues as before when
+ * A stop is found with an id and waits for the steps behind that id, at most 50 ms of them. Where gpu/watch.ts cannot
+ * make the browser look, a browser may poll less often: 50 ms would starve the GPU, and a stop waits for the next poll
+ * anyway. There the bound is one and a half times the lateness, up to the longest poll of any browser: later arrivals
+ * wait for the queued steps themselves. A sleeping page is not supplied through its sleep, and continues as before when
  * it wakes.
  */
 export class RunAhead {
@@ -56,7 +56,7 @@ export class RunAhead {
   shared = 1;
   private readonly slices: Slice[] = [];
   private newest = 0;
-  /** What a quarter of the slices exceed at most. Shorter slices would begin or end within what arrives together. */
+  /** The lateness that at most a quarter of the slices exceed. Much shorter slices would cut a burst in two. */
   private usualLateMs = 0;
   /** Start of the current slice, or null before the first arrival. The next fields describe the slice. */
   private sliceStart: number | null = null;

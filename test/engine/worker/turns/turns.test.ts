@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { type Turn, Turns, type WaitReason } from '../../../../src/engine/worker/turns/turns';
+import { nextTask } from '../../../../src/shared/next_task';
 
 /** A machine that runs one step at a time. */
 class Machine {
@@ -183,7 +184,6 @@ test('a batch gives way at once to a request that joins it, and to any other aft
     return turn;
   };
   const giveWay = (turn: Turn, name: string) => void turn.giveWay().then(() => order.push(name));
-  const settled = () => new Promise((resolve) => setTimeout(resolve));
   const a = await enter('a');
   const entered = enter('b');
   giveWay(a, 'a');
@@ -195,9 +195,9 @@ test('a batch gives way at once to a request that joins it, and to any other aft
   b.joins = () => true;
   expect(batch.isOver).toBe(true);
   giveWay(batch, 'batch');
-  await settled();
+  await nextTask();
   expect(order).toEqual(['a', 'b', 'batch', 'b']);
   b.leave();
-  await settled();
+  await nextTask();
   expect(order.at(-1)).toBe('a');
 });
