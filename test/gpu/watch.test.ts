@@ -1,8 +1,10 @@
 // Looks at the GPU's work, with a scheduler whose time passes when the test says so.
 
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { WordReadback } from '../../src/gpu/readback';
 import { Watch } from '../../src/gpu/watch';
 import { nextTask } from '../../src/shared/next_task';
+import { testGpu } from './test_device';
 
 type Timers = { scheduler?: unknown };
 const timers = globalThis as Timers;
@@ -92,4 +94,31 @@ test('in a browser without postTask, waits are only counted', () => {
   watch.begin();
   watch.end();
   expect(submits).toEqual([]);
+});
+
+test('each wait of a device and of a readback is watched, also one that fails', async () => {
+  const gpu = await testGpu();
+  const begin = vi.spyOn(gpu.watch, 'begin');
+  const end = vi.spyOn(gpu.watch, 'end');
+  const submitted = vi.spyOn(gpu.watch, 'submitted');
+  const source = gpu.upload('test.watch', Uint32Array.of(7, 8));
+  const readback = new WordReadback(gpu, 1, 2);
+  const copy = () => {
+    const encoder = gpu.device.createCommandEncoder();
+    const target = readback.copy(encoder, source, 0, 2);
+    gpu.submit(encoder.finish());
+    return target;
+  };
+  expect(new Uint32Array(await gpu.read(source, 8))).toEqual(Uint32Array.of(7, 8));
+  await gpu.workDone();
+  expect(await readback.read(copy())).toBe(7);
+  expect(await readback.readMany(copy(), 2)).toEqual(Uint32Array.of(7, 8));
+  expect([begin, end, submitted].map(({ mock }) => mock.calls.length)).toEqual([4, 4, 3]);
+  const target = copy();
+  target.mapAsync = () => Promise.reject(new RangeError('a test'));
+  await expect(readback.read(target)).rejects.toThrow(/readback/i);
+  await expect(readback.readMany(target, 2)).rejects.toThrow(/readback/i);
+  expect([begin, end].map(({ mock }) => mock.calls.length)).toEqual([6, 6]);
+  readback.destroy();
+  gpu.destroyBuffer(source);
 });
