@@ -32,7 +32,7 @@ fn merge(tag: u32) {
       o += alpha * merged[at + i % 16u];
       l += alpha * merged[at + 17u];
     }
-    y_own[i] = without_nan(o / l);
+    y_own[y_at(i / (OWN_A * 16u), i % (OWN_A * 16u))] = without_nan(o / l);
   }
   publish_blocks(A_AT, wg * OWN_A, OWN_A * 16u, Q_SIZE / 16u, false, tag);
 }

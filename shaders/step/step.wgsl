@@ -62,14 +62,14 @@ fn add_to_x(token: u32, own: u32, row: u32, sum: f32, norm: u32) {
   let i = token * OWN_HIDDEN + own;
   let x = x_own[i] + RESIDUAL_SCALE * sum;
   x_own[i] = x;
-  y_own[i] = without_nan(x * params[layer_params + norm + row]);
+  y_own[y_at(token, own)] = without_nan(x * params[layer_params + norm + row]);
 }
 
 fn emit_o(token: u32, i: u32, row: u32, sum: f32) { add_to_x(token, i, row, sum, HIDDEN); }
 
 fn emit_gate_up(token: u32, i: u32, gate: f32, up: f32) {
   let rstd = rstd_of(token);
-  y_own[token * OWN_H + i] = without_nan(activation(rstd * gate) * (rstd * up));
+  y_own[y_at(token, i)] = without_nan(activation(rstd * gate) * (rstd * up));
 }
 
 // Past the last layer of the range the weight of its own norm stands in: nobody reads these words.
@@ -87,7 +87,7 @@ fn load_rows() {
     let row = min(wg * OWN_HIDDEN + i % OWN_HIDDEN, HIDDEN - 1u);
     let x = residual[i / OWN_HIDDEN * HIDDEN + row];
     x_own[i] = x;
-    y_own[i] = without_nan(x * params[row]);
+    y_own[y_at(i / OWN_HIDDEN, i % OWN_HIDDEN)] = without_nan(x * params[row]);
   }
 }
 

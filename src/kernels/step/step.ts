@@ -25,14 +25,16 @@ import wgsl from '../../../shaders/step/step.wgsl?raw';
 import tilePairs from '../../../shaders/step/tile_pairs.wgsl?raw';
 import tileQ8 from '../../../shaders/step/tile_q8.wgsl?raw';
 import xBlocks from '../../../shaders/step/x_blocks.wgsl?raw';
+import xOne from '../../../shaders/step/x_one.wgsl?raw';
+import xSeveral from '../../../shaders/step/x_several.wgsl?raw';
 import type { BufferRange } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, type Constant, createKernel, type Kernel, type RowTable } from '../../gpu/kernel';
 import { planLanes, unrolledLanes } from '../../shared/lanes';
+import { START } from '../linear/started';
 import { type IntegerFormat, readsScaleQuads, ZERO_BELOW } from '../linear/weight_format';
 import {
   mostRowParts,
-  planesOf,
   planStep,
   qkvRows,
   type StepAttention,
@@ -41,6 +43,8 @@ import {
   type StepPlan,
   type StepProduct,
   type StepShape,
+  squaresOf,
+  wordsOf,
   X_BLOCK,
   xStride,
   xWords,
@@ -230,10 +234,11 @@ function sources(
     handOver,
     publish,
     xBlocks,
+    ...(shape.rows === 1 ? [xOne] : [START, xSeveral]),
     heads,
     ...ATTENTION[attention].source(shape, plan, subgroup),
     merge,
-    ...formats.map(formatWgsl),
+    ...formats.map((format) => formatWgsl(format, shape.rows)),
     ...takes(shape, plan).map((take) => takeWgsl(take, plan.launch.threads)),
     ...products(plan, attention).map((product) => productWgsl(product, plan, shape.rows, subgroup)),
     wgsl,
@@ -244,49 +249,88 @@ function takes(shape: StepShape, plan: StepPlan): Take[] {
   const { rows, nHeads, nKvHeads, headDim } = shape;
   const { words, splits, ownA } = plan;
   const group = nHeads / nKvHeads;
+  const take = (name: string, wait: XWait) =>
+    rows === 1 ? takeX(name, plan, wait) : takeBlocks(name, shape, plan, wait);
   return [
-    takeX('take_x', shape, plan, { product: 'qkv', first: words.x, normed: true }),
-    takeX('take_a', shape, plan, { product: 'o', first: words.a, normed: false }),
-    takeX('take_x2', shape, plan, { product: 'gateUp', first: words.x2, normed: true }),
-    takeX('take_h', shape, plan, { product: 'down', first: words.h, normed: false }),
+    take('take_x', { product: 'qkv', first: words.x, normed: true }),
+    take('take_a', { product: 'o', first: words.a, normed: false }),
+    take('take_x2', { product: 'gateUp', first: words.x2, normed: true }),
+    take('take_h', { product: 'down', first: words.h, normed: false }),
     {
       name: 'take_heads',
       count: (group + 2) * headDim,
       at: (i: string) => `head_word(${i})`,
-      put: (i: string, word: string) => `heads[${i}] = from24(${word});`,
+      put: (i: string, [word]: readonly string[]) => `heads[${i}] = from24(${word});`,
     },
     {
       name: 'take_parts',
       count: rows * (ownA / X_BLOCK) * splits * (X_BLOCK + 2),
       at: (i: string) => `part_word(${i})`,
-      put: (i: string, payload: string) => `merged[${i}] = from24(${payload});`,
+      put: (i: string, [word]: readonly string[]) => `merged[${i}] = from24(${word});`,
     },
   ];
 }
 
-/** The wait for a chunk of the columns of x, of every token: the last one stands for those that the step lacks. */
-function takeX(
+/** Columns of x, as words behind `first`, of which a chunk at a time comes to workgroup memory. */
+interface XWait {
+  product: StepProduct;
+  first: number;
+  normed: boolean;
+}
+
+/** The wait for a chunk of the columns of x of one token: a thread takes words. */
+function takeX(name: string, { products }: StepPlan, { product, first, normed }: XWait): Take {
+  const [[{ blocks, chunk }]] = products[product];
+  const [all, some] = [blocks * X_BLOCK, chunk * X_BLOCK]; // words
+  const at = (i: string) => {
+    const own = chunk < blocks ? `chunk * ${some}u + ${i}` : i;
+    return `${first}u + ${blocks % chunk === 0 ? own : `min(${own}, ${all - 1}u)`}`;
+  };
+  const words = wordsOf(normed);
+  const put = (i: string, [payload]: readonly string[]) => `let w = ${i};
+    let at = w % 8u * ${xStride(chunk, 1)}u + w / 16u;
+    if (w % 8u < ${words}u) { x_words[at][w / 8u % 2u] = ${payload}; }`;
+  return { name, parameter: 'chunk', count: some, at, put, polled: chunk < blocks };
+}
+
+/**
+ * The wait for a chunk of the columns of x of several tokens: a thread takes blocks. The last token stands for those
+ * that the step lacks.
+ */
+function takeBlocks(
   name: string,
   { rows: tokens }: StepShape,
-  { launch: { threads }, products }: StepPlan,
-  { product, first, normed }: { product: StepProduct; first: number; normed: boolean },
+  { products }: StepPlan,
+  { product, first, normed }: XWait,
 ): Take {
   const [[{ blocks, chunk }]] = products[product];
-  const [all, some] = [blocks * X_BLOCK, chunk * X_BLOCK]; // words of a token
-  const even = some % threads === 0; // word `from` and those of the other threads are of one token
-  const token = (i: string, from: number) => (tokens === 1 || even ? `${Math.floor(from / some)}u` : `${i} / ${some}u`);
-  const word = (i: string, from: number) =>
-    even ? `lid % ${threads}u + ${from % some}u` : tokens === 1 ? i : `${i} % ${some}u`;
-  const at = (i: string, from: number) => {
-    const own = chunk < blocks ? `chunk * ${some}u + ${word(i, from)}` : word(i, from);
-    const there = blocks % chunk === 0 ? own : `min(${own}, ${all - 1}u)`;
-    return `${first}u + ${tokens === 1 ? '' : `min(${token(i, from)}, n_rows() - 1u) * ${all}u + `}${there}`;
+  const [all, some] = [2 * blocks, 2 * chunk]; // blocks of 16
+  const stride = xStride(chunk, tokens);
+  const at = (i: string, word: number) => {
+    const own = chunk < blocks ? `chunk * ${some}u + ${i} / ${tokens}u` : `${i} / ${tokens}u`;
+    const block = blocks % chunk === 0 ? own : `min(${own}, ${all - 1}u)`;
+    return `${first + word * all * tokens}u + (${block}) * ${tokens}u + min(${i} % ${tokens}u, n_rows() - 1u)`;
   };
-  const planes = planesOf(normed);
-  const put = (i: string, payload: string, from: number) => `let w = ${word(i, from)};
-    let at = (${token(i, from)} * ${planes}u + w % 8u) * ${xStride(chunk)}u + w / 16u;
-    if (w % 8u < ${planes}u) { x_words[at][w / 8u % 2u] = ${payload}; }`;
-  return { name, parameter: 'chunk', count: tokens * some, at, put, polled: chunk < blocks };
+  const squares = squaresOf(chunk, tokens);
+  const put = (i: string, words: readonly string[]) => `let token = ${i} % ${tokens}u;
+    let block = ${i} / ${tokens}u;
+    let bytes = bytes_of(${words.slice(0, 6).join(', ')});
+    let at = 2u * ((block % 2u * ${tokens}u + token) * ${stride}u + block / 2u);
+    x_words[at] = bytes.xy;
+    x_words[at + 1u] = bytes.zw;
+    let scales = 2u * ((${2 * tokens}u + token) * ${stride}u + block / 2u);
+    x_words[scales][block % 2u] = ${words[6]} << 8u;
+    x_words[scales + 1u][block % 2u] = u32(start16(bytes));
+    ${normed ? `x_words[${squares.first}u + token * ${squares.step}u + block / 2u][block % 2u] = ${words[7]};` : ''}`;
+  return {
+    name,
+    parameter: 'chunk',
+    count: tokens * some,
+    words: wordsOf(normed),
+    at,
+    put,
+    polled: chunk < blocks,
+  };
 }
 
 const LOAD_NEXT = 'if (layer + 1u < bound.n_layers) { load_qkv(layer + 1u); }';

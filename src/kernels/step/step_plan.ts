@@ -65,11 +65,15 @@ export type StepAttention = 'tiles' | 'lanes';
 export const X_BLOCK = 16;
 /** Words of a block of activations: 6 of bytes, the scale, the sum of squares. */
 const BLOCK_WORDS = 8;
-/** Planes of x in workgroup memory: 6 of bytes, one of scales; and one of squares in front of a product with a norm. */
-const X_PLANES = 7;
-const NORMED_PLANES = 8;
+/** Words of a block that a product reads: all but the squares, or all in front of a product with a norm. */
+const X_WORDS = 7;
+const NORMED_WORDS = 8;
+/** Quads of words of a block of 32 columns of one of several tokens (shaders/step/x_several.wgsl). */
+export const X_QUADS = 3;
+/** Words between a block of 16 values to publish and the next one, of several tokens. */
+const SPACED_BLOCK = 20;
 /** Sums that a thread keeps of several tokens. */
-const MOST_SUMS = 16;
+const MOST_SUMS = 32;
 /** Octs of a key, and of its value, that a thread has at most where tiles are large. */
 const MOST_LANE_OCTS = 4;
 /** Query heads of which a thread adds up values at most: more take registers of the scores. */
@@ -141,9 +145,24 @@ export interface StepPlan {
   workgroupBytes: Readonly<Record<StepAttention, number>>;
 }
 
-/** Entries between planes of x for rows of `blocks` blocks of 32: neighboring planes begin in different banks. */
-export function xStride(blocks: number): number {
-  return Math.ceil(blocks / 16) * 16 + 2;
+/**
+ * Entries from one plane of x in workgroup memory to the next, for rows of `blocks` blocks of 32: pairs of words of one
+ * token, quads of several. Neighboring planes begin in different banks.
+ */
+export function xStride(blocks: number, tokens: number): number {
+  return tokens === 1 ? Math.ceil(blocks / 16) * 16 + 2 : Math.ceil(blocks / 8) * 8 + 1;
+}
+
+/** The squares of the blocks of x: the pair of words of the first token's, and the pairs from one token to the next. */
+export function squaresOf(blocks: number, tokens: number): { first: number; step: number } {
+  const stride = xStride(blocks, tokens);
+  return tokens === 1 ? { first: X_WORDS * stride, step: 0 } : { first: 2 * X_QUADS * tokens * stride, step: blocks };
+}
+
+/** Pairs of words that `blocks` blocks of 32 of each token take in workgroup memory. */
+function xPairs(blocks: number, tokens: number, normed: boolean): number {
+  const { first, step } = squaresOf(blocks, tokens);
+  return first + (normed ? (tokens === 1 ? xStride(blocks, tokens) : tokens * step) : 0);
 }
 
 /** f32 values beside the matrices of a layer: norm weights, and biases of q, k and v. */
@@ -314,9 +333,9 @@ export function mostRowParts({ products, launch }: Pick<StepPlan, 'products' | '
   );
 }
 
-/** Planes of x of a token in front of a product. */
-export function planesOf(normed: boolean): number {
-  return normed ? NORMED_PLANES : X_PLANES;
+/** Words of a block of x that a product waits for. */
+export function wordsOf(normed: boolean): number {
+  return normed ? NORMED_WORDS : X_WORDS;
 }
 
 /** Pairs of words in workgroup memory that hold x, or the values of a tile of keys, or o of every thread. */
@@ -327,7 +346,7 @@ export function xWords(
   const { rows, headDim, kvType } = shape;
   const { launch, keyLanes, ownHeads, products } = plan;
   const { qkv, o, gateUp, down } = products;
-  const x = [qkv, o, gateUp, down].map(([[{ chunk }]], i) => rows * planesOf(i % 2 === 0) * xStride(chunk));
+  const x = [qkv, o, gateUp, down].map(([[{ chunk }]], i) => xPairs(chunk, rows, i % 2 === 0));
   const values = ((launch.threads / keyLanes) * headDim * (kvType === 'f32' ? 2 : 1)) / 4;
   return Math.max(...x, values, 2 * ownHeads * launch.threads);
 }
@@ -344,7 +363,7 @@ function workgroupBytes(
   const group = nHeads / nKvHeads;
   const words = [
     2 * xWords(shape, plan),
-    rows * Math.max(ownHidden, ownH, ownA), // y_own
+    (rows * Math.max(ownHidden, ownH, ownA) * (rows === 1 ? X_BLOCK : SPACED_BLOCK)) / X_BLOCK, // y_own
     rows * ownHidden, // x_own
     rows, // squares
     (group + 2) * headDim, // heads

@@ -56,7 +56,7 @@ fn put_scores(keys: LaneOcts, key: u32, live: bool) {
     ${each(group, dot, '\n    ')}
   }
   ${each(kept, (i) => `kept_score${i} = MASKED;`, ' ')}
-  ${reduceWgsl(group, keyLanes, keep)}
+  ${reduceWgsl('s', group, keyLanes, keep)}
   ${each(kept, most, '\n  ')}
   if (${isFirst}) { ${each(kept, (i) => `atomicMax(&most_of[${head(i)}], ordered(most${i}));`, ' ')} }
 }

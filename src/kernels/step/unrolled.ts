@@ -3,25 +3,28 @@
 // memory on some devices. Indices of workgroup memory are written out where they are used, as sums and remainders of
 // constants: of others Tint does not see that they are in bounds, and clamps each.
 
+import { STARTED } from '../linear/started';
 import { readsScaleQuads, WEIGHT_FORMATS } from '../linear/weight_format';
-import { loadsOf, partsOf, planesOf, type RunPlan, rowParts, type StepPlan, xStride } from './step_plan';
+import { loadsOf, partsOf, type RunPlan, rowParts, type StepPlan, squaresOf, X_QUADS, xStride } from './step_plan';
 
 /** `write(0)`, `write(1)` ... of `count`, joined. */
 export function each(count: number, write: (i: number) => string, separator = '\n'): string {
   return Array.from({ length: count }, (_, i) => write(i)).join(separator);
 }
 
-/** A wait: the function `name` reads `count` words and hands the payload of each to `put(i, payload)`. */
+/** A wait: the function `name` reads `count` items of so many words, and hands the payloads of each to `put`. */
 export interface Take {
   name: string;
   /** The parameter of the function, behind the tag. */
   parameter?: string;
   count: number;
+  /** Of an item; 1 if absent. */
+  words?: number;
   /** True: `poll_NAME` has asked for the words before. */
   polled?: boolean;
-  /** The index in `words` of word `first + lid`, in source `i`. */
-  at: (i: string, first: number) => string;
-  put: (i: string, payload: string, first: number) => string;
+  /** The index in `words` of a word of item `i`, a source. */
+  at: (i: string, word: number) => string;
+  put: (i: string, payloads: readonly string[]) => string;
 }
 
 /**
@@ -29,8 +32,9 @@ export interface Take {
  * of its own workgroup that are not there yet.
  */
 export function takeWgsl(take: Take, threads: number): string {
-  const { name, parameter, count, at, put, polled } = take;
-  const n = Math.ceil(count / threads);
+  const { name, parameter, count, words = 1, at, put, polled } = take;
+  const items = Math.ceil(count / threads);
+  const n = items * words;
   const even = count % threads === 0;
   const index = (k: number) => (even ? `lid + ${k * threads}u` : `min(lid + ${k * threads}u, ${count - 1}u)`);
   const parameters = `tag: u32${parameter ? `, ${parameter}: u32` : ''}`;
@@ -38,7 +42,8 @@ export function takeWgsl(take: Take, threads: number): string {
   const stale = each(n, (k) => `((${v(k)} >> 24u) ^ tag)`, ' | ');
   const guard = (k: number) => (even ? '' : `if (lid + ${k * threads}u < ${count}u) `);
   const polls = each(n, (k) => `${v(k)} = poll(a${k});`, ' ');
-  const places = each(n, (k) => `let a${k} = ${at(`(${index(k)})`, k * threads)};`, '\n  ');
+  const places = each(n, (k) => `let a${k} = ${at(`(${index(Math.floor(k / words))})`, k % words)};`, '\n  ');
+  const payloads = (k: number) => Array.from({ length: words }, (_, word) => `(${v(k * words + word)} & 0xffffffu)`);
   const asks = polled
     ? `${each(n, (k) => `var<private> ${v(k)}: u32;`)}
 fn poll_${name}(${parameters}) {
@@ -58,7 +63,7 @@ fn ${name}(${parameters}) {
     if ((n & LOOK_EVERY) == LOOK_EVERY) { gave_up = stops_waiting(n); }
   }
   if ((${stale}) != 0u) { give_up(); }
-  ${each(n, (k) => `${guard(k)}{ ${put(`(lid % ${threads}u + ${k * threads}u)`, `(${v(k)} & 0xffffffu)`, k * threads)} }`, '\n  ')}
+  ${each(items, (k) => `${guard(k)}{ ${put(`(lid % ${threads}u + ${k * threads}u)`, payloads(k))} }`, '\n  ')}
 }`;
 }
 
@@ -66,10 +71,10 @@ fn ${name}(${parameters}) {
 const DECLARED = /\b(?:fn|struct|alias|const) (\w+)/g;
 
 /** A weight format with every name marked by the format, reading the planes that all formats share. */
-export function formatWgsl(format: RunPlan['format']): string {
+export function formatWgsl(format: RunPlan['format'], tokens: number): string {
   const { wgsl, constants = {} } = WEIGHT_FORMATS[format];
   const lines = Object.entries(constants).map(([name, value]) => `const ${name} = ${value};`);
-  const source = [...lines, ...wgsl].join('\n');
+  const source = [...lines, ...wgsl, tokens === 1 ? '' : STARTED[format]].join('\n');
   const names = new Set([...source.matchAll(DECLARED)].map(([, name]) => name));
   return source
     .replace(/@group[^;]*;/g, '')
@@ -84,10 +89,16 @@ function marked(name: string, format: RunPlan['format']): string {
 }
 
 /**
- * Adds up `rows` sums s0, s1 ... of each thread over `lanes` neighboring lanes. Each step halves the rows that a lane
- * keeps, as long as there are two. `emit(row, sum)` runs in the lanes that keep a row in the end.
+ * Adds up `rows` sums NAME0, NAME1 ... of each thread over `lanes` neighboring lanes. Each step halves the rows that a
+ * lane keeps, as long as there are two. `emit(row, sum)` runs in the lanes that keep a row in the end.
  */
-export function reduceWgsl(rows: number, lanes: number, emit: (row: string, sum: string, i: number) => string): string {
+export function reduceWgsl(
+  name: string,
+  rows: number,
+  lanes: number,
+  emit: (row: string, sum: string, i: number) => string,
+): string {
+  const s = (i: number) => `${name}${i}`;
   let n = rows;
   let span = lanes; // lanes that hold the same rows in the end
   const steps: string[] = [];
@@ -96,14 +107,14 @@ export function reduceWgsl(rows: number, lanes: number, emit: (row: string, sum:
       n /= 2;
       span /= 2;
       const halve = (i: number) =>
-        `let t${i} = select(s${i + n}, s${i}, up); ` +
-        `s${i} = select(s${i}, s${i + n}, up) + subgroupShuffleXor(t${i}, ${offset}u);`;
+        `let t${i} = select(${s(i + n)}, ${s(i)}, up); ` +
+        `${s(i)} = select(${s(i)}, ${s(i + n)}, up) + subgroupShuffleXor(t${i}, ${offset}u);`;
       steps.push(`{ let up = (lid & ${offset}u) != 0u; ${each(n, halve, ' ')} }`);
     } else {
-      steps.push(each(n, (i) => `s${i} += subgroupShuffleXor(s${i}, ${offset}u);`, ' '));
+      steps.push(each(n, (i) => `${s(i)} += subgroupShuffleXor(${s(i)}, ${offset}u);`, ' '));
     }
   }
-  const emits = each(n, (i) => emit(`kept + ${i}u`, `s${i}`, i), ' ');
+  const emits = each(n, (i) => emit(`kept + ${i}u`, s(i), i), ' ');
   steps.push(`if (lid % ${span}u == 0u) { let kept = lid % ${lanes}u / ${span}u * ${n}u; ${emits} }`);
   return steps.join('\n      ');
 }
@@ -194,15 +205,17 @@ function multiplyRuns({ take, normed, emit, ahead }: Product, runs: readonly Run
   const count = chunksOf(runs[0]);
   const squared = blocks % chunk === 0 ? `${2 * chunk}u` : `2u * min(${chunk}u, ${blocks}u - chunk * ${chunk}u)`;
   const next = count === 1 ? '' : `if (chunk + 1u < ${count}u) { poll_${take}(tag, chunk + 1u); }`;
-  const pack = runs[0].tokens === 1 ? '' : packWgsl(runs[0].tokens, chunk, planesOf(normed), threads);
+  const { first, step } = squaresOf(chunk, runs[0].tokens);
   const multiply = `${take}(tag, chunk);
   workgroupBarrier();
-  ${pack}
   ${next}
-  ${normed ? `add_squares(${squared}, ${xStride(chunk)}u, chunk == 0u);` : ''}
-  ${runs.map((run) => `${locateWgsl(run)}\n  ${multiplyWgsl(run, planesOf(normed), threads, subgroup)}`).join('\n  ')}`;
+  ${normed ? `add_squares(${squared}, ${first}u, ${step}u, chunk == 0u);` : ''}
+  ${runs.map((run) => `${locateWgsl(run)}\n  ${multiplyWgsl(run, threads, subgroup)}`).join('\n  ')}`;
   const chunks = `poll_${take}(tag, 0u);\n  for (var chunk = 0u; chunk < ${count}u; chunk++) { ${multiply} }`;
-  return `${count === 1 ? `const chunk = 0u;\n  ${multiply}` : chunks}
+  const kept = runs.filter((run) => keepsSums(run, threads));
+  return `${kept.map(sumsWgsl).join('\n  ')}
+  ${count === 1 ? `const chunk = 0u;\n  ${multiply}` : chunks}
+  ${kept.map((run) => addUpWgsl(run, threads, subgroup)).join('\n  ')}
   ${ahead}
   workgroupBarrier();
   ${runs.map((run) => finishWgsl(run, emit, threads, subgroup)).join('\n  ')}`;
@@ -218,29 +231,13 @@ function forEachWgsl(count: number, threads: number, body: string): string {
   }`;
 }
 
-/** The entries of a block of x, in the planes from `first` on. */
-function planeWgsl(count: readonly number[], at: string, first: number, stride: number): string {
-  return count.map((plane) => `x_words[${at} + ${first + plane * stride}u]`).join(', ');
-}
-
-/** A block of x of one token, or of one of several, whose bytes are put together. */
-function xWgsl(tokens: number, at: string, first: number, stride: number): string {
-  return tokens === 1
-    ? `x_of_words(${planeWgsl([0, 1, 2, 3, 4, 5, 6], at, first, stride)})`
-    : `x_of_bytes(${planeWgsl([0, 1, 2, 3, 6], at, first, stride)})`;
-}
-
-/**
- * Puts the bytes of a chunk of x of each token together, four to a word: in the first four planes, elements 0 to 15
- * beside elements 16 to 31.
- */
-function packWgsl(tokens: number, chunk: number, planes: number, threads: number): string {
-  const stride = xStride(chunk);
-  const pack = `let at = i / ${chunk}u * ${planes * stride}u + i % ${chunk}u;
-    let x = x_of_words(${planeWgsl([0, 1, 2, 3, 4, 5, 6], 'at', 0, stride)});
-    ${each(4, (j) => `x_words[at + ${j * stride}u] = vec2(x.low[${j}], x.high[${j}]);`, ' ')}`;
-  return `${forEachWgsl(tokens * chunk, threads, pack)}
-  workgroupBarrier();`;
+/** A block of x of a token, in workgroup memory from `at` on. */
+function xWgsl(tokens: number, token: number, chunk: number): string {
+  const stride = xStride(chunk, tokens);
+  const of = (places: readonly number[]) => `x_of(${places.map((place) => `x_words[at + ${place}u]`).join(', ')})`;
+  if (tokens === 1) return of(Array.from({ length: 7 }, (_, plane) => plane * stride));
+  const quads = Array.from({ length: X_QUADS }, (_, quad) => 2 * (quad * tokens + token) * stride);
+  return of(quads.flatMap((quad) => [quad, quad + 1]));
 }
 
 function chunksOf({ blocks, chunk }: RunPlan): number {
@@ -288,55 +285,75 @@ function loadTrip(run: Run, chunk: string, trip: string, threads: number): strin
   return each(groupRows, load, '\n  ');
 }
 
-/** Multiplies all trips of a run in a chunk, the loads of the next trip on their way. */
-function multiplyWgsl(run: Run, planes: number, threads: number, subgroup: number): string {
+/** True if a thread has the same rows in every chunk: it keeps their sums until the last one. */
+function keepsSums(run: Run, threads: number): boolean {
+  return chunksOf(run) > 1 && loadsOf(run, threads).turns === 1;
+}
+
+/** The sums of a thread: of each of its rows, those of the tokens side by side. */
+function sumsWgsl({ id, groupRows, tokens }: Run): string {
+  return each(groupRows * tokens, (i) => `var ${id}s${i} = 0.0;`, ' ');
+}
+
+/** Adds up the sums of threads that share rows. */
+function addUpWgsl(run: Run, threads: number, subgroup: number): string {
   const { id, lanes, groupRows, part0, tokens } = run;
-  const { sets, perLane, trips } = loadsOf(run, threads);
-  const count = chunksOf(run);
+  const { sets, turns, perLane } = loadsOf(run, threads);
   const width = Math.min(subgroup, lanes);
   const parts = partsOf(run, subgroup);
   const nSums = groupRows * tokens;
-  const turn = trips === perLane ? '' : ` + trip / ${perLane}u * ${sets * nSums}u`;
-  const emit = (sum: string, value: string) => {
+  const turn = turns === 1 ? '' : ` + trip / ${perLane}u * ${sets * nSums}u`;
+  const before = chunksOf(run) > 1 && !keepsSums(run, threads);
+  return reduceWgsl(`${id}s`, nSums, width, (sum, value) => {
     const set = `lid % ${threads}u / ${lanes}u`;
     const at = `row_parts[${part0}u + (${set} * ${nSums}u + ${sum}${turn}) * ${parts}u + lid % ${lanes}u / ${width}u]`;
-    return `${at} = ${value}${count === 1 ? '' : ` + select(${at}, 0.0, chunk == 0u)`};`;
-  };
-  const reduce = reduceWgsl(nSums, width, emit);
-  const zero = each(nSums, (i) => `s${i} = 0.0;`, ' ');
-  const sums = each(nSums, (i) => `var s${i} = 0.0;`, ' ');
+    return `${at} = ${value}${before ? ` + select(${at}, 0.0, chunk == 0u)` : ''};`;
+  });
+}
+
+/** Multiplies all trips of a run in a chunk, the loads of the next trip on their way. */
+function multiplyWgsl(run: Run, threads: number, subgroup: number): string {
+  const { id, groupRows, tokens } = run;
+  const { perLane, trips } = loadsOf(run, threads);
+  const count = chunksOf(run);
+  const keeps = keepsSums(run, threads);
+  const addUp = keeps ? '' : addUpWgsl(run, threads, subgroup);
+  const sums = keeps ? '' : sumsWgsl(run);
   const current = each(groupRows, (r) => `let c${r} = ${id}w${r};`, ' ');
-  const multiply = productsWgsl(run, planes, threads);
+  const multiply = productsWgsl(run, threads);
   const later = count === 1 ? '' : `if (chunk + 1u < ${count}u) { ${loadTrip(run, '(chunk + 1u)', '0u', threads)} }`;
   if (trips === 1)
-    return `{ const trip = 0u; ${sums}\n      ${current}\n      ${later}\n      ${multiply}\n      ${reduce} }`;
+    return `{ const trip = 0u; ${sums}\n      ${current}\n      ${later}\n      ${multiply}\n      ${addUp} }`;
+  const zero = each(groupRows * tokens, (i) => `${id}s${i} = 0.0;`, ' ');
   return `{ ${sums}
     for (var trip = 0u; trip < ${trips}u; trip++) {
       ${current}
       if (trip + 1u < ${trips}u) { ${loadTrip(run, 'chunk', '(trip + 1u)', threads)} }
       ${later && `else ${later}`}
       ${multiply}
-      if (trip % ${perLane}u == ${perLane - 1}u) { ${reduce}\n      ${zero} }
+      ${addUp && `if (trip % ${perLane}u == ${perLane - 1}u) { ${addUp}\n      ${zero} }`}
     } }`;
 }
 
 /** Multiplies the blocks of a trip, each unpacked once, with those of every token: half of the tokens at a time. */
-function productsWgsl(run: Run, planes: number, threads: number): string {
-  const { blocks, chunk, lanes, groupRows, format, tokens } = run;
-  const stride = xStride(chunk);
+function productsWgsl(run: Run, threads: number): string {
+  const { id, blocks, chunk, lanes, groupRows, format, tokens } = run;
   const first = chunksOf(run) === 1 ? '' : `chunk * ${chunk}u + `;
   // A format may ask for the place of a block among those that share a word: where rows are even, it is the row's own.
   const place = (r: number) =>
     blocks % 2 === 0 ? `${first}block` : `${rowWgsl(run, r, 'trip', threads)} * ${blocks}u + ${first}block`;
+  const several = tokens > 1;
   const unpacked = (r: number) =>
-    `let u${r} = ${marked('unpack', format)}(${marked('packed', format)}(c${r}, ${place(r)}));`;
-  const product = (r: number, t: number) =>
-    `s${r * tokens + t} += ${marked('scaled_dot_halves', format)}(u${r}, x.low, x.high, x.d);`;
-  const token = (t: number) => `{ let x = ${xWgsl(tokens, 'at', t * planes * stride, stride)};
+    `let u${r} = ${marked(several ? 'unpack_started' : 'unpack', format)}(${marked('packed', format)}(c${r}, ${place(r)}));`;
+  const dot = marked(several ? 'scaled_dot_halves_started' : 'scaled_dot_halves', format);
+  const start = several ? ', x.start' : '';
+  const product = (r: number, t: number) => `${id}s${r * tokens + t} += ${dot}(u${r}, x.low, x.high, x.d${start});`;
+  const token = (t: number) => `{ let x = ${xWgsl(tokens, t, chunk)};
         ${each(groupRows, (r) => product(r, t), '\n        ')} }`;
   const near = each(Math.ceil(tokens / 2), token);
   const far = each(Math.floor(tokens / 2), (i) => token(Math.ceil(tokens / 2) + i));
-  const multiply = `let at = ${chunk % lanes === 0 ? 'block' : `min(block, ${chunk - 1}u)`};
+  const own = chunk % lanes === 0 ? 'block' : `min(block, ${chunk - 1}u)`;
+  const multiply = `let at = ${several ? `${own} * 2u` : own};
       ${each(groupRows, unpacked, '\n      ')}
       ${near}
       ${far && `if (n_rows() > ${Math.ceil(tokens / 2)}u) { ${far} }`}`;

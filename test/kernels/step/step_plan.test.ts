@@ -305,8 +305,10 @@ test.each(PLANS)('workgroup memory is what the shader declares: $name', async ({
 
 test('planes of x begin in different banks', () => {
   for (const blocks of [1, 15, 16, 17, 64, 256, 448]) {
-    expect(xStride(blocks)).toBeGreaterThanOrEqual(blocks / 2);
-    expect(xStride(blocks) % 16).toBe(2);
+    expect(xStride(blocks, 1)).toBeGreaterThanOrEqual(blocks / 2); // pairs of words, of two halves of a block
+    expect(xStride(blocks, 1) % 16).toBe(2);
+    expect(xStride(blocks, 8)).toBeGreaterThanOrEqual(blocks); // quads of words: 8 neighbors are all banks
+    expect(xStride(blocks, 8) % 8).toBe(1);
   }
 });
 
