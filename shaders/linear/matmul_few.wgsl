@@ -2,8 +2,8 @@
 // each block of weights is read once for all of them. The sums of a token do not depend on the others.
 //
 // LANES threads share PAIRS pairs of rows, a lane every LANES-th block of 32 columns. The weights of the next trip are
-// on their way while those of this trip are multiplied with the blocks of four tokens, and of four more where there are
-// as many. Then ADDERS threads add up the lanes of a pair and a token, and one thread adds up what those have; half of
+// on their way, as they are stored, while those of this trip are multiplied with the blocks of four tokens, and of four
+// more where there are as many. Then ADDERS threads add up the lanes of a pair and a token, and one thread adds up what those have; half of
 // the tokens at a time where workgroup memory is short. The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS; PAIRS: 1 or 2; WORKGROUP, LANES: powers of two; AT_ONCE:
 // tokens that are added up at once, 4 or 8; GRID_X.
@@ -29,18 +29,18 @@ var<workgroup> lane_sums: array<vec2<f32>, SUMS * LANE_STRIDE>;
 var<workgroup> lane_squares: array<f32, select(1u, AT_ONCE * GROUPS * LANE_STRIDE, NORMS_HERE)>;
 
 // Past the last token that one again: what it gives is never emitted.
-fn x_of(token: u32, block: u32) -> X { return load_x(min(token, step.n_tokens - 1u), block); }
+fn present(token: u32) -> u32 { return min(token, step.n_tokens - 1u); }
 
 fn two(w: Weights, x0: X, x1: X) -> vec2<f32> { return vec2(product(w, x0), product(w, x1)); }
 
 fn add_four(s: Four, w: Rows, first: u32, block: u32) -> Four {
   var sum = s;
-  let x0 = x_of(first, block);
-  let x1 = x_of(first + 1u, block);
+  let x0 = load_x(first, 0u, block);
+  let x1 = load_x(first, 1u, block);
   let a01 = two(w.a, x0, x1);
   let b01 = two(w.b, x0, x1);
-  let x2 = x_of(first + 2u, block);
-  let x3 = x_of(first + 3u, block);
+  let x2 = load_x(first, 2u, block);
+  let x3 = load_x(first, 3u, block);
   sum.a += vec4(a01, two(w.a, x2, x3));
   sum.b += vec4(b01, two(w.b, x2, x3));
   if (PAIRS == 2u) {
@@ -95,6 +95,48 @@ fn add_up(first_token: u32, first_row: u32, lid: u32) {
 
 fn row_at(row: u32) -> u32 { return min(row, PART_ROWS - 1u) * BLOCKS; }
 
+var<private> near: Four;   // of the first four tokens
+var<private> far: Four;
+
+// Multiplies the blocks of a lane; is_far: of more than four tokens. `rows` are the first blocks of four rows.
+fn multiply(rows: vec4<u32>, lane: u32, lid: u32, is_far: bool) {
+  let begin = min(lane, BLOCKS - 1u);
+  var a = load_held(rows.x + begin);
+  var b = load_held(rows.y + begin);
+  var c = a;
+  var d = b;
+  if (PAIRS == 2u) {
+    c = load_held(rows.z + begin);
+    d = load_held(rows.w + begin);
+  }
+  if (STAGES) { fetch_x(0u, lid); }
+  for (var trip = 0u; trip < TRIPS; trip++) {
+    let block = lane + trip * LANES;
+    if (STAGES) {
+      stage_x(lid);
+      fetch_x(trip + 1u, lid);
+    }
+    let at = rows + min(block, BLOCKS - 1u);
+    var w = Rows(weights_of(a, at.x), weights_of(b, at.y), Weights(), Weights());
+    if (PAIRS == 2u) {
+      w.c = weights_of(c, at.z);
+      w.d = weights_of(d, at.w);
+    }
+    // Behind the last trip the last block again: a branch would move all that it loads.
+    let later = rows + min(block + LANES, BLOCKS - 1u);
+    a = load_held(later.x);
+    b = load_held(later.y);
+    if (PAIRS == 2u) {
+      c = load_held(later.z);
+      d = load_held(later.w);
+    }
+    if (BLOCKS % LANES == 0u || block < BLOCKS) {
+      near = add_four(near, w, 0u, block);
+      if (is_far) { far = add_four(far, w, 4u, block); }
+    }
+  }
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let lane = lid % LANES;
@@ -102,34 +144,8 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   let first_row = (wid.y * GRID_X + wid.x) * ROWS_PER_WORKGROUP;
   let row = first_row + 2u * PAIRS * group;
   let rows = vec4(row_at(row), row_at(row + 1u), row_at(row + 2u), row_at(row + 3u));
-  var near = Four();   // of the first four tokens
-  var far = Four();
-  let begin = min(lane, BLOCKS - 1u);
-  var a = load_packed(rows.x + begin);
-  var b = load_packed(rows.y + begin);
-  var c = a;
-  var d = b;
-  if (PAIRS == 2u) {
-    c = load_packed(rows.z + begin);
-    d = load_packed(rows.w + begin);
-  }
-  for (var trip = 0u; trip < TRIPS; trip++) {
-    let block = lane + trip * LANES;
-    let w = Rows(weights_of(a), weights_of(b), weights_of(c), weights_of(d));
-    if (trip + 1u < TRIPS) {
-      let later = min(block + LANES, BLOCKS - 1u);
-      a = load_packed(rows.x + later);
-      b = load_packed(rows.y + later);
-      if (PAIRS == 2u) {
-        c = load_packed(rows.z + later);
-        d = load_packed(rows.w + later);
-      }
-    }
-    if (block < BLOCKS) {
-      near = add_four(near, w, 0u, block);
-      if (step.n_tokens > 4u) { far = add_four(far, w, 4u, block); }
-    }
-  }
+  // Written out for each, since a branch within the loop would move every sum.
+  if (step.n_tokens > 4u) { multiply(rows, lane, lid, true); } else { multiply(rows, lane, lid, false); }
   leave(0u, group, lane, near);
   if (AT_ONCE == 8u) {
     leave(4u, group, lane, far);

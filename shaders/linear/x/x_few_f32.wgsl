@@ -3,9 +3,17 @@ const NORMS_HERE = NORM;
 
 alias Weights = Block;
 
-fn weights_of(w: Packed) -> Weights { return dequantize(w); }
+alias Held = Packed;
+fn load_held(block: u32) -> Held { return load_packed(block); }
 
-fn load_x(token: u32, block: u32) -> X { return x_block(token, block); }
+fn weights_of(w: Held, block: u32) -> Weights { return dequantize(w); }
+
+// Of token first + t, t < 4.
+fn load_x(first: u32, t: u32, block: u32) -> X { return x_block(present(first + t), block); }
+
+const STAGES = false;
+fn fetch_x(trip: u32, lid: u32) {}
+fn stage_x(lid: u32) {}
 
 fn square_of(x: X) -> f32 { return x.square; }
 

@@ -6,11 +6,13 @@ import quantizeBlock from '../../../shaders/linear/x/quantize_block.wgsl?raw';
 import xBlock from '../../../shaders/linear/x/x_block.wgsl?raw';
 import xF32 from '../../../shaders/linear/x/x_few_f32.wgsl?raw';
 import xQ8 from '../../../shaders/linear/x/x_few_q8.wgsl?raw';
+import xStaged from '../../../shaders/linear/x/x_few_staged.wgsl?raw';
 import { GpuProgramError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { compileLinear, type Epilogue, type Grid, type Linear, type LinearShape, ownRows } from './linear';
 import { hasIntegers } from './matmul_q8';
-import { BLOCK, ZERO_BELOW } from './weight_format';
+import { START, STARTED } from './started';
+import { BLOCK, type IntegerFormat, ZERO_BELOW } from './weight_format';
 
 /** Most tokens of a pass. */
 export const FEW_TOKENS = 8;
@@ -24,6 +26,8 @@ const MOST_LANES = 64;
 const TRIPS = 2;
 /** Threads of a workgroup with a pair of rows each, and with two. */
 const WORKGROUPS = { 1: 128, 2: 64 } as const;
+/** Lanes where x is staged: 7 KiB of workgroup memory, of which a multiprocessor holds six. */
+const STAGED_LANES = 8;
 /** Lanes of an epilogue that takes many rows together. */
 const FINISH_LANES = 8;
 /** Where threads run one after another, many of them only cost. */
@@ -38,6 +42,8 @@ interface FewPlan {
   WORKGROUP: number;
   LANES: number;
   AT_ONCE: number;
+  /** True where x is staged: workgroups of FEW_TOKENS * LANES threads. */
+  staged: boolean;
 }
 
 interface FewShape extends Pick<LinearShape, 'rows' | 'cols' | 'normEps'> {
@@ -51,11 +57,11 @@ export function planFew(shape: FewShape, isSoftware: boolean): FewPlan {
   const { rows, cols, input, finishRows } = shape;
   const most = powerOfTwo(cols / BLOCK / TRIPS);
   const normed = input === 'f32' && shape.normEps !== null;
-  const whole = (plan: Omit<FewPlan, 'AT_ONCE'>): FewPlan => {
+  const whole = (plan: Omit<FewPlan, 'AT_ONCE' | 'staged'>): FewPlan => {
     const sums = ((plan.PAIRS * plan.WORKGROUP) / plan.LANES) * (plan.LANES + 1) * 8;
     const squares = normed ? sums / plan.PAIRS / 2 : 0;
     const all = FEW_TOKENS * (sums + squares) <= SHARED_BYTES - EPILOGUE_BYTES;
-    return { ...plan, AT_ONCE: all ? FEW_TOKENS : FEW_TOKENS / 2 };
+    return { ...plan, AT_ONCE: all ? FEW_TOKENS : FEW_TOKENS / 2, staged: false };
   };
   if (finishRows) {
     const LANES = isSoftware ? 1 : Math.min(most, FINISH_LANES);
@@ -66,6 +72,10 @@ export function planFew(shape: FewShape, isSoftware: boolean): FewPlan {
   const PAIRS = input === 'q8' && (rows / 4) * LEAST_LANES >= ENOUGH_THREADS ? 2 : 1;
   const filling = powerOfTwo((ENOUGH_THREADS * 2 * PAIRS) / rows);
   const LANES = Math.min(most, Math.max(LEAST_LANES, Math.min(MOST_LANES, filling)));
+  // With many rows a workgroup has enough of them to bring x to workgroup memory.
+  if (PAIRS === 2 && most >= STAGED_LANES) {
+    return { PAIRS, LANES: STAGED_LANES, WORKGROUP: FEW_TOKENS * STAGED_LANES, AT_ONCE: FEW_TOKENS / 2, staged: true };
+  }
   return whole({ PAIRS, LANES, WORKGROUP: WORKGROUPS[PAIRS] });
 }
 
@@ -92,7 +102,8 @@ export function createMatmulFew(
     );
   }
   const { finishRows } = epilogue;
-  const plan = planFew({ ...shape, rows: ownRows(shape), input, finishRows }, gpu.isSoftware);
+  const { staged, ...plan } = planFew({ ...shape, rows: ownRows(shape), input, finishRows }, gpu.isSoftware);
+  const integers = staged ? [START, STARTED[shape.format as IntegerFormat], xStaged] : [xQ8];
   const rowsEach = (2 * plan.PAIRS * plan.WORKGROUP) / plan.LANES;
   const grid = ({ rows }: { rows: number }): Grid => {
     const groups = Math.ceil(rows / rowsEach);
@@ -101,7 +112,7 @@ export function createMatmulFew(
   };
   return compileLinear(gpu, shape, epilogue, {
     name: `matmul_few_${input}`,
-    wgsl: [...(input === 'q8' ? [xQ8] : [xBlock, xF32]), matmul, finishRows ? quantizeBlock : finishNone],
+    wgsl: [...(input === 'q8' ? integers : [xBlock, xF32]), matmul, finishRows ? quantizeBlock : finishNone],
     constants: (part) => ({ ...plan, GRID_X: grid(part)[0], ZERO_BELOW: { f32: ZERO_BELOW } }),
     grid,
     tokens: (nTokens) => nTokens,

@@ -94,6 +94,19 @@ describe.each([
 });
 
 test.each([
+  ['q4', 16386, 1056, [all(8), all(3), [5, 2]]],
+  ['q4_1', 16384, 1024, [all(5)]],
+  ['q4_k', 16384, 1024, [all(5)]],
+  ['q6_k', 16390, 1024, [all(5)]],
+] as const)('%s, %ix%i: x is staged where rows are many', async (format, rows, cols, chosen) => {
+  expect(planFew({ rows, cols, input: 'q8', normEps: null }, false)).toMatchObject({ staged: true, PAIRS: 2 });
+  const shape: LinearShape = { rows, cols, format, normEps: null, bias: false };
+  const tokens = chosen.map((each) => [...each]);
+  const { found, textbook } = await products(await hardwareGpu(), shape, 'q8', Math.max(...tokens.flat()) + 1, tokens);
+  for (const [i, each] of tokens.entries()) assertClose(found[i], flat(each.map((t) => textbook[t])), 1e-5);
+});
+
+test.each([
   ['as in software', testGpu, []],
   ['without subgroups and immediates', hardwareGpu, PATHS[1]],
 ] as const)('5 tokens, %s', async (_, gpuOf, without) => {
@@ -147,13 +160,15 @@ test('every plan has whole pairs, and fits the workgroup memory that any device 
         for (const finishRows of [undefined, 64])
           for (const isSoftware of [false, true]) {
             const plan = planFew({ rows, cols, input, normEps: 1e-5, finishRows }, isSoftware);
-            const { PAIRS, WORKGROUP, LANES, AT_ONCE } = plan;
+            const { PAIRS, WORKGROUP, LANES, AT_ONCE, staged } = plan;
             const groups = WORKGROUP / LANES;
             const squares = input === 'f32' ? groups * 4 : 0;
-            const bytes = AT_ONCE * (LANES + 1) * (groups * PAIRS * 8 + squares) + (finishRows ? 1024 : 0);
+            const x = staged ? 8 * LANES * 40 : 0;
+            const bytes = AT_ONCE * (LANES + 1) * (groups * PAIRS * 8 + squares) + x + (finishRows ? 1024 : 0);
             expect(bytes, `${rows}x${cols} ${input} ${JSON.stringify(plan)}`).toBeLessThanOrEqual(16384);
             expect(WORKGROUP).toBeLessThanOrEqual(256);
             expect(groups).toBeGreaterThanOrEqual(1);
+            if (staged) expect(WORKGROUP).toBe(8 * LANES); // a block of x a thread and trip
             if (finishRows) expect((groups * PAIRS * 2) % finishRows).toBe(0);
           }
 });
@@ -166,7 +181,7 @@ test('lanes fill a large GPU: many share a short row of few, and each has two pa
   expect(plan(2048, 8192)).toEqual([1, 64, 128]);
   expect(plan(2048, 2048)).toEqual([1, 32, 128]);
   expect(plan(3072, 2048)).toEqual([1, 32, 128]);
-  expect(plan(128256, 2048)).toEqual([2, 16, 64]);
+  expect(plan(128256, 2048)).toEqual([2, 8, 64]);
 });
 
 test('weights without integers are refused', async () => {
