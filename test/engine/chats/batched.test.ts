@@ -61,6 +61,8 @@ let plain: boolean[];
 let givesUpAfter: number;
 /** The cost of a step of a batch. */
 let cost: number;
+/** The cost once it is sure, if it is not yet. */
+let sureCost: number | null;
 /** Most positions of a slot. */
 let mostRoom: number;
 /** Most positions of all slots for which there is memory. */
@@ -85,9 +87,14 @@ beforeAll(async () => {
     if (asked.least > mostRoom) return null;
     const batching = (await make({ ...asked, room: Math.min(asked.room, mostRoom) })) as Batching;
     let members = 0;
+    const found = cost;
+    const isCostSure = sureCost === null;
+    cost = sureCost ?? cost;
+    sureCost = null;
     return {
       ...batching,
-      cost: () => cost,
+      cost: () => found,
+      isCostSure,
       fill: (...asked) => Object.defineProperty(batching.fill(...asked), 'least', { value: slotLeast }),
       reportLogprobs: async () => {
         if (refused === 'logprobs') throw new GpuProgramError('a test', 'A test.');
@@ -125,6 +132,7 @@ beforeAll(async () => {
 function open(budget = 1e9, most = 8, batchCost = 1) {
   let ticks = 0;
   cost = batchCost;
+  sureCost = null;
   steps = [];
   plain = [];
   stepTimes = [];
@@ -474,6 +482,17 @@ describe('answers at once', () => {
     expect([plain.length, steps.length]).toEqual([1, 0]);
     await Promise.all(ASKED.slice(0, 4).map(run));
     expect(Math.max(...steps)).toBe(4); // more of them are worth it
+  });
+
+  test('a batch that was slower than turns on a GPU that idled is timed anew, and steps', async () => {
+    open(1e9, 8, 2.5);
+    sureCost = 1;
+    const asked = ASKED.slice(0, 2);
+    const answers = await Promise.all(asked.map(run));
+    const expected = await alone(asked);
+    expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
+    expect(plain.length).toBe(2);
+    expect(Math.max(...steps)).toBe(2);
   });
 
   test('a batch that cannot be made, or is wrong on this GPU, is asked for once, and requests take turns', async () => {

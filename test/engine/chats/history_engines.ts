@@ -70,6 +70,7 @@ export async function batchHistories(gpu: Gpu, kvType: KvType = 'f32'): Promise<
       batching && {
         ...batching,
         cost: () => 1,
+        isCostSure: true,
         setMembers(next) {
           members = next.length;
           batching.setMembers(next);

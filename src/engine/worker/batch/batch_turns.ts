@@ -340,6 +340,7 @@ export class BatchTurns implements StepsBeside {
 
   private closeUnused(): void {
     if (this.isRunning || this.taken.size > 0) return;
+    if (this.batching?.isCostSure === false) this.plan.cost = null;
     this.batching?.destroy();
     this.batching = null;
     this.isStuck = false;
