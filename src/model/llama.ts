@@ -18,7 +18,7 @@ import type { TokenBytes } from '../sampling/token_bytes';
 import { arrived } from '../shared/part';
 import { PREFILL_CHUNK } from './buffers';
 import { type ModelConfig, vectorsOf } from './config/config';
-import { KvBranches } from './kv/kv_branches';
+import { KvParking } from './kv/kv_parking';
 import type { KvPieces } from './kv/kv_pieces';
 import { type ActivationType, type Arithmetic, arithmeticOf, type MatrixChoice } from './layers/arithmetic';
 import { type Layer, Layers } from './layers/layers';
@@ -314,9 +314,9 @@ export class Llama {
   }
 
   /** Copies of keys and values beside the cache. */
-  get kvBranches(): KvBranches {
+  get kvParking(): KvParking {
     const { gpu, kvCache, attentionShape } = this.parts.sources;
-    return new KvBranches(gpu, kvCache, attentionShape, (ids) => this.writeTokens(ids, 0));
+    return new KvParking(gpu, kvCache, attentionShape, (ids) => this.writeTokens(ids, 0));
   }
 
   /** What a batch of conversations is made of (batch/batch.ts). A constrained answer has made the tables. */

@@ -60,6 +60,8 @@ export interface Parking {
   readonly least: number;
   /** Copies the first `tokens` positions, perhaps none, with room for `room`. Null where memory is refused. */
   park(tokens: number, room?: number): Promise<ParkedKv | null>;
+  /** Fetches what copies. Absent: it is there. @throws MissingPartError */
+  prepare?(): Promise<unknown>;
 }
 
 /** Keys and values of a request in a batch. A copy that ends with the batch. */

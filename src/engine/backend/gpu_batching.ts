@@ -51,11 +51,12 @@ export async function createBatching(
   llama: Llama,
   { slots: most, room, least, ids, plain }: BatchAsked,
 ): Promise<Batching | null> {
-  const { batchSources: sources, kvBranches: branches } = llama;
+  const { batchSources: sources } = llama;
   const { gpu } = sources;
   if (!canBatch(llama)) throw new GpuProgramError('model/batch', 'attention has moved to the CPU');
   const slots = Batch.slotsFor(sources, most, least);
   if (slots < 2) return null;
+  const branches = await llama.kvParking.prepare();
   const found = findings.get(llama);
   const create = async (fused: FusedLaunch | null) => {
     const batch = await Batch.create(sources, slots, room, fused);

@@ -109,7 +109,7 @@ export class WebGpuBackend implements Backend {
   }
 
   get parking(): Parking {
-    return this.llama.kvBranches;
+    return this.llama.kvParking;
   }
 
   async prepareBatch(slots: number, room: number): Promise<boolean> {

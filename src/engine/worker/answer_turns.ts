@@ -37,14 +37,19 @@ export class AnswerTurns implements AnswerBeside {
     readonly turn?: Turn,
   ) {}
 
-  /** True if others wait for a turn. */
+  /** True if others wait for a turn, and the answer can be set aside. What it takes for that comes meanwhile. */
   get isShared(): boolean {
-    return this.turn?.isShared ?? false;
+    const { turn, session } = this;
+    if (!turn?.isShared) return false;
+    const { branches, lateBranches: late } = session;
+    if (branches || !late) return true;
+    void late.open(session).then(() => session.branches ?? turn.stay());
+    return false;
   }
 
   /** True if the answer shall give way, once nothing of it is in flight. */
   get isOver(): boolean {
-    return this.turn?.isOver ?? false;
+    return this.isShared && (this.turn?.isOver ?? false);
   }
 
   /** The backend's counters without the calls of other requests. */

@@ -6,6 +6,7 @@ import { refuseUnknown } from '../../shared/known_names';
 import { nextTask } from '../../shared/next_task';
 import { BESIDE } from '../options';
 import type { Embeddings, EmbedOptions } from '../protocol';
+import { leaveConversation } from './prefix_cache/late_branches';
 import { encodeInput } from './request/prompt';
 import type { Session } from './request/session';
 import { Pause } from './turns/pause';
@@ -39,11 +40,7 @@ export async function embed(
     inputs.push(await textIds(session, text, i));
     await nextTask();
   }
-  const takeCache = async () => {
-    await session.branches?.leave(session);
-    session.cachedIds = [];
-  };
-  await takeCache();
+  await leaveConversation(session);
   const vectors: Float32Array[] = [];
   const inFlight: Promise<Float32Array>[] = [];
   const land = async () => {
@@ -65,7 +62,7 @@ export async function embed(
       inFlight.push(vector);
       if (!turn?.isOver) continue;
       while (inFlight.length > 0) await land();
-      if (await turn.giveWay()) await takeCache();
+      if (await turn.giveWay()) await leaveConversation(session);
     }
     while (inFlight.length > 0) await land();
   } finally {

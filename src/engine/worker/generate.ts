@@ -16,6 +16,7 @@ import type {
 } from '../protocol';
 import { AnswerTurns } from './answer_turns';
 import { CatchUp, replays } from './catch_up';
+import { branchesOf } from './prefix_cache/late_branches';
 import { type AnswerOptions, resolveGenerate, samplingParams } from './request/generate_options';
 import { patiently } from './request/patience';
 import { fittingPrompt, type Prompt } from './request/prompt';
@@ -155,7 +156,7 @@ async function settle(
   times: Promise<TbtSummary | null> | null,
   left: Promise<void> | null,
 ): Promise<void> {
-  if (!left) void session.branches?.makeReady(session);
+  if (!left) void (session.branches?.makeReady(session) ?? branchesOf(session));
   const ends = await Promise.allSettled([times, giveUps.settle(), left]);
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) session.failure = { error: failed.reason };
@@ -199,6 +200,7 @@ interface Parts {
 }
 
 async function partsFor(session: Session, input: GenerateInput, asked?: AskedConstraint): Promise<Parts> {
+  await branchesOf(session);
   const given = input as { tools?: unknown } | null; // not checked yet
   const mayCall = session.template?.syntax.tools && given?.tools;
   return { obey: asked && (await obeying(asked)), readCalls: mayCall ? await callReader() : undefined };

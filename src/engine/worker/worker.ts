@@ -27,7 +27,7 @@ import type {
 } from '../protocol';
 import { Batches } from './batch/batches';
 import { generate } from './generate';
-import { Branches } from './prefix_cache/branches';
+import { LateBranches, leaveConversation } from './prefix_cache/late_branches';
 import { forgetPrompts, idleWriter, latePrompts } from './prefix_cache/late_prompts';
 import type { InTurn } from './prefix_cache/stored_prompts';
 import { encodeInput } from './request/prompt';
@@ -204,14 +204,14 @@ const api: WorkerApi = {
       };
       const made = await loadModel(location, options, onProgress, loading.signal, threads, alone.signal, before);
       const { parking } = made.session.backend;
-      const branches = parking && new Branches(parking, made.info.kvBudgetBytes ?? 0);
-      turns.most = branches ? (made.info.maxConcurrent ?? 1) : 1;
-      const session = Object.assign(made.session, { pause, branches, stored: latePrompts(made) });
+      const lateBranches = parking && new LateBranches(parking, made.info.kvBudgetBytes ?? 0);
+      turns.most = parking ? (made.info.maxConcurrent ?? 1) : 1;
+      const session: Session = Object.assign(made.session, { pause, lateBranches, stored: latePrompts(made) });
       model = { ...made, session: Object.assign(session, { batches: new Batches(session, turns) }) };
       warnings = model.info.warnings;
       void model.session.backend.failing?.then((error) => {
         isLost = true;
-        const message: LostMessage = { lost: toFailure(error), parkedBytes: branches?.held.bytes ?? 0 };
+        const message: LostMessage = { lost: toFailure(error), parkedBytes: session.branches?.held.bytes ?? 0 };
         postMessage(message);
       });
       return { info: model.info, form: made.session.form, isKept: model.isKept };
@@ -263,8 +263,7 @@ const api: WorkerApi = {
   tune({ options }, port) {
     const tuning = async ({ model: { session, info }, post, stopped }: Mine<TuneMessage>) => {
       refuseUnknown(options, BESIDE.tune);
-      await session.branches?.leave(session); // measuring overwrites the cache
-      session.cachedIds = [];
+      await leaveConversation(session); // measuring overwrites the cache
       const onResult: OnTuneResult = (result, done, total) => post([{ type: 'result', result, done, total }]);
       const outcome = await withMemory(session, () => session.backend.tune(onResult, stopped));
       info.attention = outcome.attention;

@@ -36,7 +36,8 @@ export async function checkBatch(gpu: Gpu, llama: Llama, batch: Batch, ids: Uint
   const slots = Array.from({ length: batch.slots }, (_, i) => batch.slots - 1 - i);
   // The others are of another length, so that the first cannot be right with their keys.
   const rows = slots.map((slot, i) => ({ slot, position: i === 0 ? position : 0, id: ids[i === 0 ? position : 0] }));
-  for (const row of rows) batch.fill(row.slot, ids.slice(0, row.position), GREEDY, llama.kvBranches);
+  const branches = await llama.kvParking.prepare();
+  for (const row of rows) batch.fill(row.slot, ids.slice(0, row.position), GREEDY, branches);
   const { rings } = llama.batchSources.kvCache;
   const { written } = rings;
   llama.writeTokens(ids.slice(position), position);

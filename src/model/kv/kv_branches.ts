@@ -38,23 +38,6 @@ export class KvBranches {
     this.cache = kvCache.arenas.map(({ k, v, layerBytes, room }) => ({ k, v, layerBytes, room }));
   }
 
-  get bytesPerToken(): number {
-    return 2 * this.kvCache.k.length * this.shape.nKvHeads * this.rowBytes;
-  }
-
-  bytesOf(tokens: number): number {
-    const perLayer = 2 * this.shape.nKvHeads * this.rowBytes;
-    return this.cache.reduce((sum, { room }, i) => {
-      const { nLayers } = this.kvCache.arenas[i];
-      return sum + nLayers * perLayer * Math.min(tokens, room);
-    }, 0);
-  }
-
-  /** The fewest leading positions of the cache that a conversation can return to, none aside: a ring lost others. */
-  get least(): number {
-    return this.kvCache.rings.least;
-  }
-
   /** Copies keys and values of the first `tokens` positions. Null where their memory is refused. */
   park(tokens: number, room = tokens): Promise<ParkedRows | null> {
     return this.copyOf(this.cache, tokens, room, this.kvCache.rings.written);

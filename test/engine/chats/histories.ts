@@ -3,7 +3,7 @@
 // by histories.test.ts and `npm run kv-search`.
 
 import type { AskedConstraint, GenerateOptions } from '../../../src/engine/protocol';
-import { Branches } from '../../../src/engine/worker/prefix_cache/branches';
+import { LateBranches, leaveConversation } from '../../../src/engine/worker/prefix_cache/late_branches';
 import { StoredPrompts } from '../../../src/engine/worker/prefix_cache/stored_prompts';
 import type { Session } from '../../../src/engine/worker/request/session';
 import { Turns } from '../../../src/engine/worker/turns/turns';
@@ -70,7 +70,7 @@ export function historiesOf(engine: HistoryEngine): Player {
     const load = async () => {
       const session = engine.load();
       budget = budgetTokens * session.backend.parking.bytesPerToken;
-      session.branches = new Branches(session.backend.parking, budget);
+      session.lateBranches = new LateBranches(session.backend.parking, budget);
       session.stored = await storedIn(folder, session.backend, pick(2) === 0 ? 'all' : 'system');
       const turns = turnsOf(engine);
       engine.join(session, turns);
@@ -100,7 +100,7 @@ export function historiesOf(engine: HistoryEngine): Player {
       const others = chats.filter((other) => other !== chat);
       const more = beside > 1 ? others.slice(0, 1 + pick(beside - 1)) : [];
       const requests = [chat, ...more].map(requestOf);
-      if (pick(12) === 0) await session.branches?.leave(session);
+      if (pick(12) === 0) await leaveConversation(session);
       for (const request of requests) if (pick(4) === 0) request.end = pick(sizes.answer + 2);
       turns.most = beside === 1 || pick(4) === 0 ? 1 : beside;
       const answers = await askBeside(engine, session, turns, requests);

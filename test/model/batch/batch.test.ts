@@ -171,7 +171,7 @@ async function step({ gpu }: Model, batch: Batch): Promise<Uint32Array> {
 async function together(model: Model, batch: Batch, chats: readonly Chat[], joins: readonly number[], count: number) {
   const answers: number[][] = chats.map(() => []);
   const logits: Float32Array[][] = chats.map(() => []);
-  const { kvBranches } = model.llama;
+  const kvBranches = await model.llama.kvParking.prepare();
   let members: number[] = [];
   for (let now = 0; answers.some(({ length }) => length < count); now++) {
     const stay = members.filter((i) => answers[i].length < count);
@@ -235,7 +235,7 @@ test('a conversation comes back from its slot, and goes on', async () => {
   const [chat] = CHATS;
   const expected = await model.alone(chat, 12);
   const first = await model.prompt(chat);
-  const kv = batch.fill(1, Uint32Array.from(chat.ids), chat.params, llama.kvBranches);
+  const kv = batch.fill(1, Uint32Array.from(chat.ids), chat.params, await llama.kvParking.prepare());
   await model.prompt(CHATS[2]); // takes the cache
   batch.setRows([{ slot: 1, position: chat.ids.length, id: first }]);
   const answer = [first];
@@ -269,7 +269,7 @@ test.each([
     for (const [i, { ids, params }] of chats.entries()) {
       await model.prompt(chats[i]);
       const asked = { ...params, logprobs: most[i] };
-      batch.fill(slots[i], Uint32Array.from(ids.slice(0, -1)), asked, model.llama.kvBranches);
+      batch.fill(slots[i], Uint32Array.from(ids.slice(0, -1)), asked, await model.llama.kvParking.prepare());
     }
     batch.setRows(rows);
     const { pass, at, reportAt } = batch.next();
@@ -300,12 +300,12 @@ test.each([
 
 test('a slot tells which positions its rings have lost, whatever the rings of the cache hold', async () => {
   const model = await open('gemma3', 'f32', testGpu(), 1300);
-  const { kvBranches } = model.llama;
+  const kvBranches = await model.llama.kvParking.prepare();
   const batch = await model.batch(2, 1300);
   const kv = batch.fill(1, new Uint32Array(), GREEDY, kvBranches);
   expect(kv.least).toBe(0);
   kv.wrote(1200);
-  expect([kv.least, kvBranches.least]).toEqual([1200 - 1024, 0]);
+  expect([kv.least, model.llama.kvParking.least]).toEqual([1200 - 1024, 0]);
   batch.destroy();
 });
 

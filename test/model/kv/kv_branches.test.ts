@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type KvType, kvLayerBytes, kvPlanes } from '../../../src/attention/kv_layout';
 import type { BufferRange } from '../../../src/gpu/buffer_range';
 import { readConfig } from '../../../src/model/config/read';
-import { KvBranches } from '../../../src/model/kv/kv_branches';
 import { createKvCache } from '../../../src/model/kv/kv_cache';
+import { KvParking } from '../../../src/model/kv/kv_parking';
 import { KvPieces } from '../../../src/model/kv/kv_pieces';
 import { openModel } from '../../../src/storage/model_file';
 import { faultyGpu } from '../../faults/memory_faults';
@@ -28,7 +28,7 @@ async function cacheOf(kvType: KvType, layersPerArena: number) {
   Object.defineProperty(gpu, 'bindingLimit', { value: layersPerArena * layerBytes });
   const cache = createKvCache(gpu, config, CONTEXT, kvType);
   const tokens: Uint32Array[] = [];
-  const branches = new KvBranches(gpu, cache, shape, (ids) => void tokens.push(ids));
+  const branches = new KvParking(gpu, cache, shape, (ids) => void tokens.push(ids));
   const pieces = new KvPieces(gpu, cache, shape, (ids) => void tokens.push(ids));
   const ranges = [...cache.k, ...cache.v];
   /** Another number in each byte of each range. */

@@ -72,7 +72,7 @@ test.each([
   const bound = BOUND[kvType];
   const { llama } = model;
   const a = idsOf(1, CONTEXT);
-  const { kvBranches: branches } = llama;
+  const { kvParking: branches } = llama;
   const pieces = await llama.kvPieces();
   let from = 0;
   for (const to of ENDS) {
@@ -113,8 +113,8 @@ test('a layer with a window has room for it and 1,023 tokens beside, and the oth
   expect(llama.kvCacheBytes).toBe(row * (3 * ROOM + CONTEXT));
   expect(kvBytesOf(config, 'f32', CONTEXT)).toBe(row * (3 * ROOM + CONTEXT));
   expect(kvBytesOf(config, 'f32', 1000)).toBe(row * 4 * 1000);
-  expect(llama.kvBranches.bytesOf(1200)).toBe(row * (3 * ROOM + 1200));
-  expect(llama.kvBranches.bytesOf(1000)).toBe(row * 4 * 1000);
+  expect(llama.kvParking.bytesOf(1200)).toBe(row * (3 * ROOM + 1200));
+  expect(llama.kvParking.bytesOf(1000)).toBe(row * 4 * 1000);
   const kvInWindows = [{ positions: WINDOW - 1, perPosition: 3 * row }];
   expect(kvReadsOf(config, 'f32')).toEqual({ kvPerPosition: row, kvInWindows });
 });

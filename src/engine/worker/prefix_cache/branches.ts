@@ -5,6 +5,7 @@ import { mostThatFit } from '../../../shared/most_that_fit';
 import type { Tokenizer } from '../../../text/tokenizer';
 import type { ParkedKv, Parking } from '../../backend/backend';
 import type { CacheReport } from '../../protocol';
+import { type Cached, type Known, type Loss, NOTHING_KNOWN, type Taken } from './branch_facts';
 import { type Branch, LEAST_TOKENS, planBranches, sharedPrefix } from './branch_plan';
 import { keptIds } from './kept_ids';
 
@@ -34,16 +35,8 @@ interface Ready {
 const MORE_ROOM = 256;
 const MORE_SHARE = 1 / 4;
 
-/** The reason why a branch is gone. */
-type Loss = Extract<CacheReport, 'evicted' | 'refused' | 'cleared'>;
-
-/** Lost branches that are remembered, so that a prompt that would have found one says why it did not. */
+/** Lost branches that are remembered. */
 const MOST_LOST = 8;
-
-/** The cache of a session. */
-interface Cached {
-  cachedIds: readonly number[];
-}
 
 export class Branches {
   private parked: ParkedBranch[] = [];
@@ -52,17 +45,20 @@ export class Branches {
   private ready: Ready | null = null;
   /** Bytes of the slots of a batch. They count in the budget, too. */
   slotBytes = 0;
-  private lost: { ids: ArrayLike<number>; why: Loss }[] = [];
-  /** Leading tokens of the cache that are the template's and the system prompt. Called when they are parked. */
-  private systemTokens = () => 0;
-  /** Leading tokens of the cache that a later prompt may begin with. */
-  private most = Number.POSITIVE_INFINITY;
+  private lost: Known['lost'];
+  private systemTokens: Known['systemTokens'];
+  private most: Known['most'];
   private uses = 0;
 
   constructor(
     private readonly parking: Parking,
     private readonly budgetBytes: number,
-  ) {}
+    { lost, systemTokens, most }: Known = NOTHING_KNOWN,
+  ) {
+    this.lost = lost;
+    this.systemTokens = systemTokens;
+    this.most = most;
+  }
 
   /** Conversations beside the cache, and their bytes. */
   get held(): { branches: number; bytes: number } {
@@ -83,11 +79,7 @@ export class Branches {
    * Brings the longest prefix of a prompt into the cache, and parks what the prompt will overwrite. `wanted` is empty
    * where other work overwrites the cache. No step may be in flight.
    */
-  async take(
-    session: Cached,
-    wanted: Uint32Array,
-    systemTokens = () => 0,
-  ): Promise<{ cached: number; report: CacheReport }> {
+  async take(session: Cached, wanted: Uint32Array, systemTokens = () => 0): Promise<Taken> {
     const live = { ids: session.cachedIds, keep: this.most, least: this.parking.least };
     const plan = planBranches(live, this.parked, wanted, {
       bytes: this.free,

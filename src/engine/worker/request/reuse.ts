@@ -23,6 +23,9 @@ interface Taken {
   report: CacheReport;
 }
 
+/** The branches, or what notes the first conversation for them. */
+const noted = ({ branches, lateBranches }: Session) => branches ?? lateBranches;
+
 /** Brings as much of `ids`, the prompt and perhaps more, into the cache as is known of them. */
 export async function takeCache(
   session: Session,
@@ -32,7 +35,7 @@ export async function takeCache(
 ): Promise<Taken> {
   const wanted = reuseCache ? ids : new Uint32Array();
   const cached = sharedPrefix(session.cachedIds, wanted, ids.length - 1);
-  const taken = await session.branches?.take(session, wanted, () => systemTokens(prompt, chat, session));
+  const taken = await noted(session)?.take(session, wanted, () => systemTokens(prompt, chat, session));
   if (!reuseCache) return { cached: 0, stored: 0, report: 'off' };
   const found = taken ?? { cached, report: cached > 0 ? ('live' as const) : ('new' as const) };
   const held = (await session.stored?.restore(session, wanted, found.cached, stopped)) ?? found.cached;
@@ -42,7 +45,7 @@ export async function takeCache(
 
 /** Notes what the cache holds behind an answer: all but its last token, which no step has read. */
 export function leaveCache(session: Session, prompt: Uint32Array, answer: Answer, reasoningTokens: number): void {
-  const { branches } = session;
+  const branches = noted(session);
   if (answer.isBroken) {
     distrustCache(session);
     return;
@@ -53,7 +56,7 @@ export function leaveCache(session: Session, prompt: Uint32Array, answer: Answer
 
 /** Gives up all that the cache and the branches hold, which may be wrong. */
 export function distrustCache(session: Session): void {
-  session.branches?.clear(session);
+  noted(session)?.clear(session);
   void session.stored?.distrust();
   session.cachedIds = [];
 }

@@ -2,6 +2,7 @@
 
 import type { ReadyModel } from '../../load/load';
 import type { Branches } from '../prefix_cache/branches';
+import type { LateBranches } from '../prefix_cache/late_branches';
 import type { Prompts } from '../prefix_cache/late_prompts';
 import type { RunAhead } from '../steps/run_ahead';
 import type { BatchDoor } from '../turns/beside';
@@ -14,6 +15,8 @@ export interface Session extends ReadyModel {
   pause?: Pause;
   /** Absent where only what the last request left in the cache is found again. */
   branches?: Branches;
+  /** What brings these when they are needed. */
+  lateBranches?: LateBranches;
   /** Absent where each step is one request's. */
   batches?: BatchDoor;
   /** Absent where no prompt outlives the engine. */

@@ -5,6 +5,7 @@ import { CpuBackend, loadCpuWeights } from '../../../../src/engine/backend/cpu_b
 import type { ChatMessage, EngineEvent, GenerateOptions } from '../../../../src/engine/protocol';
 import { generate } from '../../../../src/engine/worker/generate';
 import { Branches } from '../../../../src/engine/worker/prefix_cache/branches';
+import { LateBranches } from '../../../../src/engine/worker/prefix_cache/late_branches';
 import { encodeInput, systemTokens } from '../../../../src/engine/worker/request/prompt';
 import { withMemory } from '../../../../src/engine/worker/request/reuse';
 import type { Session } from '../../../../src/engine/worker/request/session';
@@ -103,7 +104,7 @@ describe('an answer in other tokens than the tokenizer would choose', () => {
   });
 });
 
-describe('the chain model', () => {
+describe.each(['at once', 'late'])('the chain model, whose branches come %s', (when) => {
   let open: () => Session;
   beforeAll(async () => {
     const files = await openModel(chainFiles());
@@ -112,8 +113,10 @@ describe('the chain model', () => {
     const tokenizer = createTokenizer(files);
     const template = createChatTemplate(findChatTemplate(files) as string, tokenizer);
     open = () => {
-      const branches = new Branches(backend.parking, 2 ** 30);
-      return { backend, tokenizer, template, vocabSize: 4096, cachedIds: [], branches };
+      const session = { backend, tokenizer, template, vocabSize: 4096, cachedIds: [] };
+      return when === 'late'
+        ? { ...session, lateBranches: new LateBranches(backend.parking, 2 ** 30) }
+        : { ...session, branches: new Branches(backend.parking, 2 ** 30) };
     };
   });
   const parkedTokens = ({ backend, branches }: Session) =>
