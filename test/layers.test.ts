@@ -156,7 +156,7 @@ const DOORS: Record<string, readonly string[]> = {
   'storage/prompts': ['has_prompts', 'prompt_files', 'prompt_piece', 'prompt_store'],
   'storage/source': ['blob_source', 'byte_source', 'folder', 'hash_port', 'http', 'url_source', 'window_cache'],
   'text/answer': ['answer_form', 'answer_parser', 'answer_part', 'call_parser'],
-  'text/decode': ['shown_text', 'stream_decoder', 'token_bytes'],
+  'text/decode': ['decoder_rules', 'shown_text', 'stream_decoder', 'token_bytes'],
   'text/encode': [
     'added_tokens',
     'encoder',
@@ -166,7 +166,7 @@ const DOORS: Record<string, readonly string[]> = {
     'word_model',
     'word_regexes',
   ],
-  'text/vocabulary': ['gguf_vocabulary', 'special_tokens', 'tokenizer_json'],
+  'text/vocabulary': ['gguf_vocabulary', 'special_tokens', 'tokenizer_json', 'vocabulary'],
   'text/template': ['chat_template', 'find_template', 'late_provenance', 'message'],
   'text/template/jinja': ['fuel', 'jinja_values', 'program'],
   'text/template/syntax': ['chat_syntax', 'literal_match', 'needles', 'template_traits', 'value_scanner'],

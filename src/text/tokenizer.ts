@@ -5,7 +5,7 @@ import { TokenizerError } from '../errors';
 import type { JsonObject } from '../shared/json_object';
 import { type Author, type Authors, PERSON, traitsOf } from './authors';
 import { utf8Bytes } from './byte_alphabet';
-import { type ByteRules, createByteRules, decodeUtf8 } from './decode/token_bytes';
+import { type ByteRules, decodeUtf8 } from './decode/token_bytes';
 import type { AddedToken } from './encode/added_tokens';
 import { Encoder } from './encode/encoder';
 import type { TextPipeline } from './encode/text_pipeline';
@@ -14,7 +14,7 @@ import { findChatTemplate } from './template/find_template';
 import type { TokenizerFiles } from './tokenizer_files';
 import { ggufVocabulary } from './vocabulary/gguf_vocabulary';
 import { findSpecialTokens } from './vocabulary/special_tokens';
-import { type ParsedTokenizer, readTokenizerJson } from './vocabulary/tokenizer_json';
+import type { Vocabulary } from './vocabulary/vocabulary';
 
 export interface Tokenizer {
   /** The largest id plus one. A model may have more rows; ids beyond decode to nothing. */
@@ -66,11 +66,10 @@ function checked(text: string): string {
 /** The tokenizer of a GGUF file without other files, or null if its rules take the library (any_tokenizer.ts). */
 export function createGgufTokenizer(files: TokenizerFiles): Tokenizer | null {
   if (files.tokenizerJson || !files.gguf) return null;
-  const { tokenizerJson, tokenizerConfig, pipeline } = ggufVocabulary(files.gguf);
-  const parsed = readTokenizerJson(tokenizerJson, tokenizerConfig);
-  const { model } = parsed;
-  if (!pipeline || model.type !== 'BPE') return null;
-  return assembleTokenizer(files, tokenizerConfig, parsed, pipeline, (options) =>
+  const vocabulary = ggufVocabulary(files.gguf);
+  const { model, config, pipeline, bytes } = vocabulary;
+  if (!pipeline) return null;
+  return assembleTokenizer(files, config, vocabulary, pipeline, bytes, (options) =>
     createBpe(model, options, pipeline.byteLevel),
   );
 }
@@ -79,13 +78,12 @@ export function createGgufTokenizer(files: TokenizerFiles): Tokenizer | null {
 export function assembleTokenizer(
   files: TokenizerFiles,
   config: JsonObject,
-  parsed: ParsedTokenizer,
+  parsed: Vocabulary,
   pipeline: TextPipeline,
+  rules: ByteRules,
   createModel: (options: EncoderOptions) => WordModel,
 ): Tokenizer {
   const { vocab } = parsed;
-  const rules = createByteRules(parsed.decoder, pipeline.byteLevel);
-
   const added = new Map(parsed.addedTokens.map((token) => [token.id, token]));
   const addedIds = new Map(parsed.addedTokens.map((token) => [token.content, token.id]));
   const texts: (string | undefined)[] = [];

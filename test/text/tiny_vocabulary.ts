@@ -2,6 +2,7 @@
 // metadata.
 
 import { BYTE_TO_CHAR, byteToken, utf8Bytes } from '../../src/text/byte_alphabet';
+import { ggufVocabulary } from '../../src/text/vocabulary/gguf_vocabulary';
 import type { Json } from './fixtures';
 
 const TEXT =
@@ -92,6 +93,27 @@ export function sentencePieceGguf(): Map<string, unknown> {
     ['tokenizer.ggml.eos_token_id', 2],
     ['tokenizer.ggml.unknown_token_id', 0],
   ]);
+}
+
+/** The same pieces as tokenizer.json, merged by the order of their cuts. */
+export function sentencePieceJson(): Json {
+  const { vocab, model, addedTokens, unkToken } = ggufVocabulary(sentencePieceGguf());
+  const texts = [...vocab.keys()];
+  const ids = Array.from(model.merges);
+  const merges = ids.flatMap((left, i) => (i % 3 === 0 ? [[texts[left], texts[ids[i + 1]]]] : []));
+  const replace = (from: string, content: string) => ({ type: 'Replace', pattern: { String: from }, content });
+  const strip = { type: 'Strip', content: ' ', start: 1, stop: 0 };
+  return {
+    added_tokens: addedTokens.map(({ id, content, special }) => ({ id, content, special, normalized: false })),
+    normalizer: { type: 'Sequence', normalizers: [{ type: 'Prepend', prepend: '▁' }, replace(' ', '▁')] },
+    pre_tokenizer: null,
+    post_processor: null,
+    decoder: { type: 'Sequence', decoders: [replace('▁', ' '), { type: 'ByteFallback' }, { type: 'Fuse' }, strip] },
+    model: {
+      ...{ type: 'BPE', vocab: Object.fromEntries(vocab), merges },
+      ...{ unk_token: unkToken, fuse_unk: true, byte_fallback: true },
+    },
+  };
 }
 
 /** The byte-level vocabulary as GGUF metadata. */

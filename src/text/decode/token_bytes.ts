@@ -1,10 +1,8 @@
-// Ids to bytes, by the decoder rules of tokenizer.json. Every token of a language model stands for fixed bytes, and
-// text is the UTF-8 of all bytes in a row. Decoding and streaming share this file, so they cannot differ.
+// Ids to bytes. Every token of a language model stands for fixed bytes, and text is the UTF-8 of all bytes in a row.
+// Decoding and streaming share this file, so they cannot differ.
 
-import { TokenizerError } from '../../errors';
-import type { JsonObject } from '../../shared/json_object';
 import { byteLevelBytes, byteOfToken, utf8Bytes } from '../byte_alphabet';
-import { asArray, asObject, asString, characterOf, shown } from '../json';
+import { SPACE_MARK } from '../encode/text_pipeline';
 
 export interface ByteRules {
   /** Bytes of one ordinary token. */
@@ -13,60 +11,15 @@ export interface ByteRules {
   readonly dropFirstSpace: boolean;
 }
 
-/** `spelledInBytes`: words are written in the byte alphabet, which decides the rules of a file without a decoder. */
-export function createByteRules(decoder: JsonObject | null, spelledInBytes: boolean): ByteRules {
-  const steps = decoder ? flatten(decoder) : [];
-  if (steps.some((step) => step.type === 'ByteLevel') || (steps.length === 0 && spelledInBytes)) {
-    return { bytes: byteLevelBytes, dropFirstSpace: false };
-  }
-  if (steps.length === 1 && steps[0].type === 'WordPiece') return wordPieceRules(steps[0]);
-  const replacements: [string, string][] = [];
-  let dropFirstSpace = false;
-  let byteFallback = false;
-  for (const step of steps) {
-    if (step.type === 'Replace') {
-      const from = asString(asObject(step.pattern)?.String);
-      if (from) replacements.push([from, asString(step.content) ?? '']);
-      else throw new TokenizerError('The tokenizer decodes with a regular expression, which is not supported.');
-    } else if (step.type === 'Metaspace') {
-      replacements.push([characterOf(step, 'replacement', '\u2581'), ' ']);
-      dropFirstSpace = step.prepend_scheme !== 'never' && step.add_prefix_space !== false;
-    } else if (step.type === 'Strip') {
-      dropFirstSpace = step.content === ' ' && typeof step.start === 'number' && step.start > 0;
-    } else if (step.type === 'ByteFallback') {
-      byteFallback = true;
-    } else if (step.type !== 'Fuse') {
-      throw new TokenizerError(`The tokenizer's decoder "${shown(step.type)}" is not supported.`);
-    }
-  }
-  return { dropFirstSpace, bytes };
+export const BYTE_LEVEL: ByteRules = { bytes: byteLevelBytes, dropFirstSpace: false };
 
-  function bytes(token: string): Uint8Array {
-    const byte = byteFallback ? byteOfToken(token) : null;
-    if (byte !== null) return Uint8Array.of(byte);
-    return utf8Bytes(replacements.reduce((text, [from, to]) => text.replaceAll(from, () => to), token));
-  }
-}
-
-/**
- * A piece with the prefix continues a word; others begin with a space. The reference cleans up each token by itself.
- */
-function wordPieceRules(decoder: JsonObject): ByteRules {
-  const prefix = asString(decoder.prefix) ?? '##';
-  const tidied = decoder.cleanup === false ? [] : TIDIED;
+/** SentencePiece writes a space as a mark, by default one before each text, and a byte as <0xHH>. */
+export function spaceMarks(dropFirstSpace: boolean): ByteRules {
   const bytes = (token: string) => {
-    const text = token.startsWith(prefix) ? token.slice(prefix.length) : ` ${token}`;
-    return utf8Bytes(tidied.reduce((tidy, [from, to]) => tidy.replaceAll(from, to), text));
+    const byte = byteOfToken(token);
+    return byte === null ? utf8Bytes(token.replaceAll(SPACE_MARK, ' ')) : Uint8Array.of(byte);
   };
-  return { dropFirstSpace: true, bytes };
-}
-
-/** The part of the reference's clean-up that applies to single tokens. */
-const TIDIED = ['.', '?', '!', ',', "n't", "'m", "'s", "'ve", "'re"].map((end) => [` ${end}`, end] as const);
-
-function flatten(decoder: JsonObject): JsonObject[] {
-  if (decoder.type !== 'Sequence') return [decoder];
-  return asArray(decoder.decoders).flatMap((step) => flatten(asObject(step) ?? {}));
+  return { bytes, dropFirstSpace };
 }
 
 /** Decodes UTF-8. A byte order mark stays. */

@@ -12,7 +12,7 @@ export interface TextPipeline {
   readonly byteLevel: boolean;
 }
 
-const SPACE_MARK = '\u2581';
+export const SPACE_MARK = '\u2581';
 const COMPILED_FOR = ['a', SPACE_MARK];
 
 /**

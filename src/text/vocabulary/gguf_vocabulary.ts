@@ -1,13 +1,16 @@
-// Converts the vocabulary in GGUF metadata (tokenizer.ggml.*) to tokenizer.json, so that both kinds of model files
-// share one path.
+// Reads the vocabulary in GGUF metadata (tokenizer.ggml.*).
 
 import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
 import { byteOfToken } from '../byte_alphabet';
+import { BYTE_LEVEL, type ByteRules, spaceMarks } from '../decode/token_bytes';
 import { markPipeline, type TextPipeline, wordPipeline } from '../encode/text_pipeline';
+import type { BpeModel } from '../encode/word_model';
 import { asId, asString, MAX_VOCABULARY } from '../json';
 import { PRE_TYPES } from './gguf_pre_types';
+import { readMerges } from './merges';
 import { END_TOKENS } from './special_tokens';
+import type { PlainAddedToken, Vocabulary } from './vocabulary';
 
 // Values of tokenizer.ggml.token_type.
 const UNKNOWN = 2;
@@ -15,7 +18,6 @@ const CONTROL = 3;
 const USER_DEFINED = 4;
 const NORMAL = 1;
 
-const SPACE_MARK = '\u2581';
 /** Longest token that merging makes: every cut of each token is looked up. Those in use are far shorter. */
 const LONGEST_MERGED = 256;
 
@@ -23,24 +25,36 @@ interface Words {
   tokens: readonly string[];
   types: ArrayLike<number>;
   /** Ids by text. Of equal texts the later one wins, as in the reference. */
-  vocab: JsonObject;
+  vocab: ReadonlyMap<string, number>;
 }
 
-export function ggufVocabulary(gguf: ReadonlyMap<string, unknown>): {
-  tokenizerJson: JsonObject;
-  tokenizerConfig: JsonObject;
+interface ModelRules {
+  model: BpeModel;
+  unkToken: string | null;
+  addBos: boolean;
   /** Applies the rules to a text. Null if that takes the library. */
   pipeline: TextPipeline | null;
-} {
+  /** The expressions that split a text where it does. */
+  splits: readonly string[];
+  bytes: ByteRules;
+}
+
+export interface GgufVocabulary extends Vocabulary, Pick<ModelRules, 'pipeline' | 'splits' | 'bytes'> {
+  readonly model: BpeModel;
+  /** As of tokenizer_config.json. */
+  readonly config: JsonObject;
+}
+
+export function ggufVocabulary(gguf: ReadonlyMap<string, unknown>): GgufVocabulary {
   const get = (name: string) => gguf.get(`tokenizer.ggml.${name}`);
   const model = asString(get('model'));
   const words = readWords(get('tokens'), get('token_type'));
+  const { tokens, vocab } = words;
   const text = (name: string) => {
     const id = asId(get(`${name}_token_id`));
-    return id === null ? null : (words.tokens[id] ?? null);
+    return id === null ? null : (tokens[id] ?? null);
   };
-  const bos = text('bos');
-  const eos = text('eos');
+  const [bos, eos] = [text('bos'), text('eos')];
   const rules =
     model === 'gpt2' ? byteLevelRules(get, words) : model === 'llama' ? sentencePieceRules(gguf, get, words) : null;
   if (!rules) {
@@ -48,19 +62,18 @@ export function ggufVocabulary(gguf: ReadonlyMap<string, unknown>): {
       `The GGUF file's vocabulary is of the kind ${JSON.stringify(model)}; "gpt2" and "llama" are supported. Put the model's tokenizer.json beside it.`,
     );
   }
-  const flag = (name: string, otherwise: boolean) => (typeof get(name) === 'boolean' ? get(name) === true : otherwise);
-  const tokenizerJson = {
-    version: '1.0',
-    added_tokens: addedTokens(words, gguf),
-    post_processor: template(
-      words,
-      flag('add_bos_token', rules.addBos) ? bos : null,
-      flag('add_eos_token', false) ? eos : null,
-    ),
-    ...rules.json,
+  const edge = (name: string, otherwise: boolean, token: string | null): number[] => {
+    const flag = get(`add_${name}_token`);
+    return (typeof flag === 'boolean' ? flag : otherwise) && token !== null ? [vocab.get(token)!] : [];
   };
-  const tokenizerConfig = { bos_token: bos, eos_token: eos, clean_up_tokenization_spaces: false };
-  return { tokenizerJson, tokenizerConfig, pipeline: rules.pipeline };
+  return {
+    ...rules,
+    vocab,
+    addedTokens: addedTokens(words, gguf, [bos, eos]),
+    prefix: edge('bos', rules.addBos, bos),
+    suffix: edge('eos', false, eos),
+    config: { bos_token: bos, eos_token: eos },
+  };
 }
 
 function readWords(tokens: unknown, types: unknown): Words {
@@ -77,11 +90,7 @@ function readWords(tokens: unknown, types: unknown): Words {
       `The GGUF vocabulary has ${tokens.length} tokens but ${kinds?.length ?? 'no usable'} token types.`,
     );
   }
-  const vocab: JsonObject = Object.create(null);
-  tokens.forEach((token: string, id) => {
-    vocab[token] = id;
-  });
-  return { tokens, types: kinds, vocab };
+  return { tokens, types: kinds, vocab: new Map(tokens.map((token: string, id) => [token, id])) };
 }
 
 function numbers(value: unknown): ArrayLike<number> | null {
@@ -89,44 +98,34 @@ function numbers(value: unknown): ArrayLike<number> | null {
   return Array.isArray(value) ? value.map(Number) : null;
 }
 
-function addedTokens({ tokens, types }: Words, gguf: ReadonlyMap<string, unknown>): JsonObject[] {
+/** @param named tokens that are control tokens whatever their type, if there are any */
+function addedTokens(
+  { tokens, types, vocab }: Words,
+  gguf: ReadonlyMap<string, unknown>,
+  named: readonly (string | null)[],
+): PlainAddedToken[] {
   // Phi-3's own tokenizer removes the spaces after its control tokens; GGUF has no field for this.
   const swallows = gguf.get('general.architecture') === 'phi3';
   const keeps = ['<unk>', '<s>', '<|endoftext|>'];
-  return tokens.flatMap((content, id) => {
+  const rest = { normalized: false, singleWord: false, lstrip: false };
+  const added = tokens.flatMap((content, id): PlainAddedToken[] => {
     const kind = types[id];
     // Some files type the end-of-turn token as ordinary or user-defined. <unk> is as invisible as <s>.
     const isEnd = (kind === NORMAL || kind === USER_DEFINED) && END_TOKENS.has(content);
-    const special = kind === CONTROL || kind === UNKNOWN || isEnd;
-    if ((!special && kind !== USER_DEFINED) || content === '') return [];
-    return { id, content, special, normalized: false, rstrip: swallows && !keeps.includes(content) };
+    const isControl = kind === CONTROL || kind === UNKNOWN || isEnd;
+    if ((!isControl && kind !== USER_DEFINED) || content === '') return [];
+    const special = isControl || named.includes(content);
+    return [{ id, content, special, ...rest, rstrip: swallows && !keeps.includes(content) }];
   });
-}
-
-/** The post-processor of tokenizer.json that puts bos before and eos after a text. */
-function template({ vocab }: Words, bos: string | null, eos: string | null): JsonObject | null {
-  const used = [bos, eos].filter((token) => token !== null);
-  if (used.length === 0) return null;
-  const item = (token: string) => ({ SpecialToken: { id: token, type_id: 0 } });
-  return {
-    type: 'TemplateProcessing',
-    single: [
-      ...(bos === null ? [] : [item(bos)]),
-      { Sequence: { id: 'A', type_id: 0 } },
-      ...(eos === null ? [] : [item(eos)]),
-    ],
-    special_tokens: Object.fromEntries(
-      used.map((token) => [token, { id: token, ids: [vocab[token]], tokens: [token] }]),
-    ),
-  };
+  const known = new Set(added.map(({ content }) => content));
+  for (const content of new Set(named)) {
+    if (content && !known.has(content))
+      added.push({ id: vocab.get(content)!, content, special: true, ...rest, rstrip: false });
+  }
+  return added;
 }
 
 type Get = (name: string) => unknown;
-interface ModelRules {
-  json: JsonObject;
-  addBos: boolean;
-  pipeline: TextPipeline | null;
-}
 
 function byteLevelRules(get: Get, words: Words): ModelRules {
   const name = asString(get('pre')) ?? 'default';
@@ -136,18 +135,19 @@ function byteLevelRules(get: Get, words: Words): ModelRules {
       `The GGUF file splits text by the rules "${name}", which are not among the ${PRE_TYPES.size} known: ${[...PRE_TYPES.keys()].join(', ')}. Put the model's tokenizer.json beside it.`,
     );
   }
-  const merges = get('merges');
-  if (!Array.isArray(merges)) throw new TokenizerError('The GGUF vocabulary has no list of merges.');
-  const isolate = (Regex: string) => ({ type: 'Split', pattern: { Regex }, behavior: 'Isolated', invert: false });
-  const bytes = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false };
   return {
     addBos: pre.addBos,
+    unkToken: null,
     pipeline: pre.isIntricate ? null : wordPipeline(pre.splits),
-    json: {
-      normalizer: null,
-      pre_tokenizer: { type: 'Sequence', pretokenizers: [...pre.splits.map(isolate), bytes] },
-      decoder: bytes,
-      model: { type: 'BPE', vocab: words.vocab, merges, ignore_merges: pre.ignoreMerges, byte_fallback: false },
+    splits: pre.splits,
+    bytes: BYTE_LEVEL,
+    model: {
+      type: 'BPE',
+      merges: readMerges(get('merges'), words.vocab),
+      mergeRanks: null,
+      ignoreMerges: pre.ignoreMerges,
+      byteFallback: false,
+      fuseUnk: false,
     },
   };
 }
@@ -170,7 +170,7 @@ function sentencePieceRules(gguf: ReadonlyMap<string, unknown>, get: Get, words:
   }
   const ids = new Map<string, number>(); // of the tokens that merging may use
   tokens.forEach((token, id) => {
-    if (types[id] !== NORMAL || vocab[token] !== id || byteOfToken(token)) return;
+    if (types[id] !== NORMAL || vocab.get(token) !== id || byteOfToken(token)) return;
     if (token.length <= LONGEST_MERGED) ids.set(token, id);
   });
   const order = [...ids.values()].sort((a, b) => scores[b] - scores[a] || a - b);
@@ -192,39 +192,17 @@ function sentencePieceRules(gguf: ReadonlyMap<string, unknown>, get: Get, words:
   const prefix = get('add_space_prefix') !== false;
   return {
     addBos: true,
+    unkToken: tokens[unkId] ?? null,
     pipeline: markPipeline(prefix),
-    json: {
-      ...spaceRules(prefix),
-      model: {
-        type: 'BPE',
-        vocab,
-        merges: Uint32Array.from(merges),
-        merge_ranks: Uint32Array.from(ranks),
-        unk_token: tokens[unkId] ?? null,
-        fuse_unk: true,
-        byte_fallback: true,
-      },
-    },
-  };
-}
-
-/** SentencePiece writes a space as a mark, and by default one before each text. */
-function spaceRules(prefix: boolean): JsonObject {
-  const replace = (from: string, content: string) => ({ type: 'Replace', pattern: { String: from }, content });
-  return {
-    normalizer: {
-      type: 'Sequence',
-      normalizers: [...(prefix ? [{ type: 'Prepend', prepend: SPACE_MARK }] : []), replace(' ', SPACE_MARK)],
-    },
-    pre_tokenizer: null,
-    decoder: {
-      type: 'Sequence',
-      decoders: [
-        replace(SPACE_MARK, ' '),
-        { type: 'ByteFallback' },
-        { type: 'Fuse' },
-        ...(prefix ? [{ type: 'Strip', content: ' ', start: 1, stop: 0 }] : []),
-      ],
+    splits: [],
+    bytes: spaceMarks(prefix),
+    model: {
+      type: 'BPE',
+      merges: Uint32Array.from(merges),
+      mergeRanks: Uint32Array.from(ranks),
+      ignoreMerges: false,
+      byteFallback: true,
+      fuseUnk: true,
     },
   };
 }

@@ -2,25 +2,15 @@
 
 import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
-import type { TokenTraits } from '../authors';
-import type { AddedToken } from '../encode/added_tokens';
 import type { BpeModel, UnigramModel, WordPieceModel } from '../encode/word_model';
 import { asArray, asId, asObject, asString, MAX_VOCABULARY, shown, tokenContent } from '../json';
+import { readMerges } from './merges';
+import type { PlainAddedToken, Vocabulary } from './vocabulary';
 
-/** An added token as in the file. */
-type PlainAddedToken = Omit<AddedToken, keyof TokenTraits>;
-
-export interface ParsedTokenizer {
+export interface ParsedTokenizer extends Vocabulary {
   readonly normalizer: JsonObject | null;
   readonly preTokenizer: JsonObject | null;
   readonly decoder: JsonObject | null;
-  readonly vocab: ReadonlyMap<string, number>;
-  readonly model: BpeModel | UnigramModel | WordPieceModel;
-  readonly addedTokens: readonly PlainAddedToken[];
-  readonly unkToken: string | null;
-  /** Ids that the post-processor puts before and after a text. */
-  readonly prefix: readonly number[];
-  readonly suffix: readonly number[];
 }
 
 /** Keys of tokenizer_config.json whose tokens are control tokens, regardless of tokenizer.json. */
@@ -62,9 +52,8 @@ function readBpe(model: JsonObject, vocab: ReadonlyMap<string, number>): BpeMode
   }
   return {
     type: 'BPE',
-    // Only gguf_vocabulary.ts produces typed arrays.
-    merges: model.merges instanceof Uint32Array ? model.merges : readMerges(model.merges, vocab),
-    mergeRanks: model.merge_ranks instanceof Uint32Array ? model.merge_ranks : null,
+    merges: readMerges(model.merges, vocab),
+    mergeRanks: null,
     byteFallback: model.byte_fallback === true,
     ignoreMerges: model.ignore_merges === true,
     fuseUnk: model.fuse_unk === true,
@@ -117,30 +106,6 @@ function readVocabulary(value: unknown): Map<string, number> {
   }
   if (vocab.size === 0) throw new TokenizerError('The vocabulary has 0 tokens.');
   return vocab;
-}
-
-const isText = (value: unknown) => typeof value === 'string' && value !== '';
-
-/** Reads merges in both notations: "a b", and ["a", "b"] for tokens with spaces. */
-function readMerges(value: unknown, vocab: ReadonlyMap<string, number>): Uint32Array {
-  if (!Array.isArray(value)) throw new TokenizerError('tokenizer.json has no list of merges.');
-  const ids = new Uint32Array(3 * value.length);
-  value.forEach((merge: unknown, i) => {
-    const pair = typeof merge === 'string' ? merge.split(' ') : merge;
-    if (!Array.isArray(pair) || pair.length !== 2 || !isText(pair[0]) || !isText(pair[1])) {
-      throw new TokenizerError(`Merge ${i} is not a pair of tokens.`);
-    }
-    const left = vocab.get(pair[0]);
-    const right = vocab.get(pair[1]);
-    const both = vocab.get(pair[0] + pair[1]);
-    if (left === undefined || right === undefined || both === undefined) {
-      throw new TokenizerError(`Merge ${i} (${JSON.stringify(pair)}) names a token that the vocabulary lacks.`);
-    }
-    ids[3 * i] = left;
-    ids[3 * i + 1] = right;
-    ids[3 * i + 2] = both;
-  });
-  return ids;
 }
 
 function readAddedTokens(json: JsonObject, config: JsonObject, vocab: ReadonlyMap<string, number>): PlainAddedToken[] {

@@ -8,8 +8,7 @@ import { createChatTemplate } from '../../../src/text/template/chat_template';
 import { findChatTemplate } from '../../../src/text/template/find_template';
 import { loadProvenance } from '../../../src/text/template/late_provenance';
 import type { TokenizerFiles } from '../../../src/text/tokenizer_files';
-import { ggufVocabulary } from '../../../src/text/vocabulary/gguf_vocabulary';
-import { byteLevelGguf, byteLevelJson, sentencePieceGguf } from '../../text/tiny_vocabulary';
+import { byteLevelGguf, byteLevelJson, sentencePieceGguf, sentencePieceJson } from '../../text/tiny_vocabulary';
 import { EDGE_LENGTHS, NASTY_NAMES } from '../edges';
 import { readJsonFile } from '../fixtures';
 import type { Loader } from '../loaders';
@@ -30,8 +29,7 @@ const VOCABULARIES = [
   ...Object.values(TRAINED).map(({ tokenizer }) => tokenizer),
   byteLevelJson(),
   byteLevelJson(),
-  ggufVocabulary(sentencePieceGguf()).tokenizerJson,
-  ggufVocabulary(byteLevelGguf()).tokenizerJson,
+  sentencePieceJson(),
 ];
 const CONFIG = {
   bos_token: '<s>',

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { splitPipeline } from '../../../src/text/any_tokenizer';
 import { createTextPipeline } from '../../../src/text/encode/pre_tokenizer';
 import { regexCost } from '../../../src/text/encode/regex_cost';
 import type { TextPipeline } from '../../../src/text/encode/text_pipeline';
@@ -18,12 +19,6 @@ const TEXTS = [
   '\ud83d\ude42\ud83d\udc69\u200d\ud83d\ude80 e\u0301 \ud835\udd38 \ufffd',
 ];
 
-function twice(gguf: Map<string, unknown>): { own: TextPipeline | null; library: TextPipeline } {
-  const { pipeline, tokenizerJson: json } = ggufVocabulary(gguf);
-  const rule = (name: string) => json[name] as Record<string, unknown> | null;
-  return { own: pipeline, library: createTextPipeline(rule('normalizer'), rule('pre_tokenizer')) };
-}
-
 const outcome = ({ normalize, words }: TextPipeline, text: string) => words(normalize?.(text) ?? text, true);
 
 test('expressions without the library take a time in proportion to the text', () => {
@@ -38,7 +33,8 @@ test('the words of every kind of rules are those of the library', () => {
   for (const [name, rules] of PRE_TYPES) {
     if (seen.has(rules)) continue;
     seen.add(rules);
-    const { own, library } = twice(byteLevelGguf(name));
+    const own = ggufVocabulary(byteLevelGguf(name)).pipeline;
+    const library = splitPipeline(rules.splits);
     expect(own === null, name).toBe(rules.isIntricate);
     if (!own) continue;
     expect(own.byteLevel).toBe(library.byteLevel);
@@ -51,7 +47,10 @@ test('the words of every kind of rules are those of the library', () => {
 });
 
 test.each([true, false])('marks for spaces are those of the library, with one in front: %s', (prefix) => {
-  const { own, library } = twice(new Map([...sentencePieceGguf(), ['tokenizer.ggml.add_space_prefix', prefix]]));
+  const own = ggufVocabulary(sentencePieceGguf().set('tokenizer.ggml.add_space_prefix', prefix)).pipeline;
+  const marks = { type: 'Replace', pattern: { String: ' ' }, content: '\u2581' };
+  const before = prefix ? [{ type: 'Prepend', prepend: '\u2581' }] : [];
+  const library = createTextPipeline({ type: 'Sequence', normalizers: [...before, marks] }, null);
   expect(own?.byteLevel).toBe(library.byteLevel);
   for (const text of TEXTS) expect(own && outcome(own, text)).toEqual(outcome(library, text));
 });

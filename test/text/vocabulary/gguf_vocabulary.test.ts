@@ -7,7 +7,7 @@ import { PRE_TYPES } from '../../../src/text/vocabulary/gguf_pre_types';
 import { ggufVocabulary } from '../../../src/text/vocabulary/gguf_vocabulary';
 import { mixedText, plainText, SEED } from '../arbitraries';
 import { files } from '../fixtures';
-import { byteLevelGguf, byteLevelJson, sentencePieceGguf } from '../tiny_vocabulary';
+import { byteLevelGguf, byteLevelJson, sentencePieceGguf, sentencePieceJson } from '../tiny_vocabulary';
 
 test('a byte-level vocabulary gives the ids of the same vocabulary in tokenizer.json', () => {
   const fromJson = createTokenizer(files({ tokenizerJson: byteLevelJson() }));
@@ -21,6 +21,39 @@ test('a byte-level vocabulary gives the ids of the same vocabulary in tokenizer.
   );
   expect(fromGguf.eosToken).toBe('<|end|>');
   expect(fromGguf.vocabSize).toBe(fromJson.vocabSize);
+});
+
+test('a SentencePiece vocabulary gives the texts of the same vocabulary in tokenizer.json', () => {
+  const fromJson = createTokenizer(files({ tokenizerJson: sentencePieceJson() }));
+  const fromGguf = createTokenizer(files({ gguf: sentencePieceGguf() }));
+  for (let id = 0; id < fromGguf.vocabSize; id++) {
+    expect([id, fromGguf.tokenText(id), fromGguf.tokenBytes(id)]).toEqual([
+      id,
+      fromJson.tokenText(id),
+      fromJson.tokenBytes(id),
+    ]);
+    expect([id, fromGguf.isAdded(id), fromGguf.decode([id, id])]).toEqual([
+      id,
+      fromJson.isAdded(id),
+      fromJson.decode([id, id]),
+    ]);
+  }
+});
+
+test('tokens that begin and end a text are control tokens, whatever the file says of their kind', () => {
+  const types = Int32Array.from(byteLevelGguf().get('tokenizer.ggml.token_type') as number[]);
+  const edges = byteLevelGguf()
+    .set('tokenizer.ggml.bos_token_id', 65)
+    .set('tokenizer.ggml.eos_token_id', types.length - 2);
+  const { addedTokens } = ggufVocabulary(edges);
+  const plain = ggufVocabulary(byteLevelGguf()).addedTokens;
+  expect(types[types.length - 2]).toBe(4);
+  expect(plain.find(({ id }) => id === types.length - 2)?.special).toBe(false);
+  expect(addedTokens.filter(({ id }) => id === 65 || id === types.length - 2).map(({ special }) => special)).toEqual([
+    true,
+    true,
+  ]);
+  expect(addedTokens.length).toBe(plain.length + 1);
 });
 
 /**
@@ -85,7 +118,7 @@ test('every rule type splits text without loss', () => {
 
 test('phi-3 tokens remove the spaces after them, which GGUF cannot express', () => {
   const gguf = sentencePieceGguf().set('general.architecture', 'phi3');
-  const added = ggufVocabulary(gguf).tokenizerJson.added_tokens as { content: string; rstrip: boolean }[];
+  const added = ggufVocabulary(gguf).addedTokens;
   expect(added.filter((token) => token.rstrip).map((token) => token.content)).toContain('<|user|>');
   expect(added.find((token) => token.content === '<s>')?.rstrip).toBe(false);
 });
