@@ -21,11 +21,11 @@ import {
   type SamplingParams,
 } from '../../sampling/sampling';
 import { arrived } from '../../shared/part';
-import type { KvBranches } from '../kv/kv_branches';
+import type { KvBranches, SlotRows } from '../kv/kv_branches';
 import { LinearBuilder, type LinearSources } from '../layers/linears';
 import type { TokenTables } from '../output/constrainer';
 import type { FusedLaunch } from '../step/decode_step';
-import { bindableRoom, createBatchCache, SlotRows, slotArenas } from './batch_cache';
+import { bindableRoom, createBatchCache, slotArenas } from './batch_cache';
 import type { BatchConstraints } from './batch_constraints';
 import {
   type BatchFused,
@@ -199,7 +199,7 @@ export class Batch {
     branches: KvBranches,
     place: Place | null = null,
   ): SlotRows {
-    const { gpu, kvCache } = this.sources;
+    const { gpu } = this.sources;
     const { own, cache } = this.buffers;
     if (place) this.constraints?.setPlace(slot, ids.length + 1, place);
     else this.constraints?.free(slot);
@@ -210,7 +210,7 @@ export class Batch {
     else this.changed.delete(slot);
     if (asked.logprobs === null) this.reported.delete(slot);
     else this.reported.add(slot);
-    return new SlotRows(branches, cache.slot(slot), ids.length, kvCache);
+    return branches.fill(cache.slot(slot), ids.length);
   }
 
   /** Makes the next steps those of these conversations; `id` is the token that the next one reads, if it is known. */

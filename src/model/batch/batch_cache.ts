@@ -5,7 +5,7 @@ import type { AttentionShape } from '../../attention/attention';
 import { kvLayerBytes, kvRowBytes } from '../../attention/kv_layout';
 import { type BufferRange, rangeStride, storedBytes } from '../../gpu/buffer_range';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../gpu/device';
-import { type KvBranches, ParkedRows, type Rows } from '../kv/kv_branches';
+import type { Rows } from '../kv/kv_branches';
 import type { KvArena, KvCache } from '../kv/kv_cache';
 
 /**
@@ -64,32 +64,6 @@ export function createBatchCache(gpu: Gpu, cache: KvCache, shape: SlotShape, slo
       for (const { k, v } of arenas) for (const buffer of [k, v]) gpu.destroyBuffer(buffer);
     },
   };
-}
-
-/** Keys and values of a conversation in its slot, as a copy beside the cache that ends with all slots. */
-export class SlotRows extends ParkedRows {
-  /** Copies the first `tokens` positions of the cache. */
-  constructor(
-    branches: KvBranches,
-    rows: readonly Rows[],
-    tokens: number,
-    private readonly cache: Pick<KvCache, 'rings'>,
-  ) {
-    super(branches, rows, cache.rings.written);
-    this.extend(0, tokens);
-  }
-
-  /** The fewest leading positions that another conversation can begin with, none aside: its rings lost others. */
-  get least(): number {
-    return this.cache.rings.leastAfter(this.written);
-  }
-
-  /** Notes that steps have written positions up to `end`. */
-  wrote(end: number): void {
-    this.written = Math.max(this.written, end);
-  }
-
-  override destroy(): void {}
 }
 
 /** Most positions of a slot that buffers can hold. */

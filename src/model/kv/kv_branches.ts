@@ -72,6 +72,11 @@ export class KvBranches {
     return this.kvCache.rings.written;
   }
 
+  /** Copies the first `tokens` positions of the cache to a slot with these rows. */
+  fill(rows: readonly Rows[], tokens: number): SlotRows {
+    return new SlotRows(this, rows, tokens, this.kvCache);
+  }
+
   destroy(rows: readonly Rows[]): void {
     for (const { k, v } of rows) for (const buffer of [k, v]) this.gpu.destroyBuffer(buffer);
   }
@@ -141,4 +146,30 @@ export class ParkedRows {
   destroy(): void {
     this.branches.destroy(this.rows);
   }
+}
+
+/** A conversation in a slot of a batch, as a copy beside the cache that ends with all slots. */
+export class SlotRows extends ParkedRows {
+  /** Copies the first `tokens` positions of the cache. */
+  constructor(
+    branches: KvBranches,
+    rows: readonly Rows[],
+    tokens: number,
+    private readonly cache: Pick<KvCache, 'rings'>,
+  ) {
+    super(branches, rows, cache.rings.written);
+    this.extend(0, tokens);
+  }
+
+  /** The fewest leading positions that another conversation can begin with, none aside: its rings lost others. */
+  get least(): number {
+    return this.cache.rings.leastAfter(this.written);
+  }
+
+  /** Notes that steps have written positions up to `end`. */
+  wrote(end: number): void {
+    this.written = Math.max(this.written, end);
+  }
+
+  override destroy(): void {}
 }
