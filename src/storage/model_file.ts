@@ -1,18 +1,15 @@
 // Opens a model from a URL, a hub repository or dropped files, and checks its headers and JSON. The storage room knows
 // no GPU and no page, and reads bytes only for the layers above.
 
-import { ModelFetchError, ModelFileError } from '../errors';
+import { ModelFetchError } from '../errors';
 import { arrived } from '../shared/part';
-import { quoted } from './checks/bounds';
-import { firstPart } from './formats/gguf_parts';
-import { SHARD_INDEX, WEIGHTS } from './formats/weight_names';
+import { WEIGHTS } from './formats/weight_names';
 import { readHubUrl } from './hub/hub_address';
 import { resolveUrl } from './hub/model_url';
 import type { ModelFiles } from './model_files';
 import { readJson, readSideFiles } from './side_files';
-import { blobSource } from './source/blob_source';
 import type { ByteSource, ModelFolder, ModelLocation, OpenOptions } from './source/byte_source';
-import { filesFolder, urlFolder, urlInFolder } from './source/folder';
+import { urlFolder, urlInFolder } from './source/folder';
 import { urlSource } from './source/url_source';
 import { WindowPool } from './source/window_cache';
 import { isGguf, openGgufWeights, sum } from './weights';
@@ -73,22 +70,9 @@ function isOffline(error: unknown): boolean {
 
 /** Opens dropped files: a folder's, or one .gguf file, with or without others beside it. */
 async function openFiles(files: readonly File[], options: OpenOptions): Promise<ModelFiles> {
-  const folder = filesFolder(files, options);
-  const ggufs = files.filter((file) => isGguf(file.name));
-  const hasSafetensors = files.some(({ name }) => name === WEIGHTS || name === SHARD_INDEX);
-  if (ggufs.length === 0 || hasSafetensors) return openFolder(folder, options);
-  const config = await readJson(folder, 'config.json');
-  if (typeof config?.gguf_file === 'string') return openFolder(folder, options);
-  const models = [...new Set(ggufs.map(({ name }) => firstPart(name)))];
-  if (models.length > 1) {
-    const some = models.slice(0, 8).map(quoted).join(', ');
-    throw new ModelFileError(
-      folder.name,
-      `holds ${models.length} models in .gguf files (${some}). Choose one of them.`,
-    );
-  }
-  const first = await folder.open(models[0]);
-  return openGguf(first ?? blobSource(ggufs[0].name, ggufs[0], options), folder);
+  const { droppedModel } = await arrived(import('./dropped_files'));
+  const { folder, gguf } = await droppedModel(files, options);
+  return gguf ? openGguf(gguf, folder) : openFolder(folder, options);
 }
 
 async function openGguf(source: ByteSource, folder: ModelFolder): Promise<ModelFiles> {

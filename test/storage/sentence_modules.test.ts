@@ -1,9 +1,10 @@
 // The modules behind a language model: their files, and hostile lists.
 
 import { expect, test, vi } from 'vitest';
+import { filesFolder } from '../../src/storage/dropped_files';
 import { openModel } from '../../src/storage/model_file';
 import { openModules } from '../../src/storage/sentence_modules';
-import { filesFolder, urlFolder } from '../../src/storage/source/folder';
+import { urlFolder } from '../../src/storage/source/folder';
 import { chosenFolder } from '../model/fixtures/files';
 
 const FOLDER = new URL('../fixtures/embeddings/embedding_gemma', import.meta.url).pathname;

@@ -1,7 +1,6 @@
-// Folders of files: behind a URL, or dropped on the page.
+// Folders of files behind a URL.
 
-import { ModelFetchError, ModelFileError } from '../../errors';
-import { blobSource } from './blob_source';
+import { ModelFetchError } from '../../errors';
 import type { ModelFolder, OpenOptions } from './byte_source';
 import { urlFileName, WebPageError } from './http';
 import { urlSource, wholeUrlSource } from './url_source';
@@ -37,35 +36,6 @@ export function urlFolder(url: URL, options: OpenOptions = {}): ModelFolder {
         if (isAbsent) return null;
         throw error;
       }
-    },
-  };
-}
-
-/**
- * Dropped files as a folder, by base name. Of two equal names the less deep file counts, since repositories repeat
- * config.json in subfolders. `open` throws ModelFileError for two files at equal depth.
- */
-export function filesFolder(files: readonly File[], options: OpenOptions = {}): ModelFolder {
-  const shallowest = new Map<string, { file: File; depth: number; repeated: boolean }>();
-  for (const file of files) {
-    const depth = file.webkitRelativePath ? file.webkitRelativePath.split('/').length : 1;
-    const known = shallowest.get(file.name);
-    if (known && known.depth === depth) known.repeated = true;
-    if (!known || depth < known.depth) shallowest.set(file.name, { file, depth, repeated: false });
-  }
-  return {
-    name: files[0]?.webkitRelativePath?.split('/')[0] || 'dropped files',
-    inner: (name) =>
-      filesFolder(
-        files.filter((file) => (file.webkitRelativePath || '').split('/').at(-2) === name),
-        options,
-      ),
-    async open(path) {
-      const found = shallowest.get(path);
-      if (!found) return null;
-      if (found.repeated)
-        throw new ModelFileError(path, 'was dropped more than once. Drop the files of one model only.');
-      return blobSource(path, found.file, options);
     },
   };
 }
