@@ -78,6 +78,7 @@ export function takeApart(chunks: readonly Rolldown.OutputChunk[], from: PartsFr
   const others = chunks.filter((chunk) => chunk !== core && !chunk.isEntry); // the entry only imports the core
   const build = hashOf(chunks.map(({ code }) => code).join());
 
+  const given = exportsOf(core.code);
   const names = new Map<string, string>();
   const parts: Record<string, string> = {};
   // A part that another one imports comes first, so that its name is known.
@@ -87,35 +88,49 @@ export function takeApart(chunks: readonly Rolldown.OutputChunk[], from: PartsFr
     const next = [...waiting].find(({ imports, dynamicImports }) => [...imports, ...dynamicImports].every(isKnown));
     if (!next) throw new Error('Parts of the worker import each other in a circle.');
     waiting.delete(next);
-    const made = partOf(next, core.fileName, names);
+    const made = partOf(next, core.fileName, given, names);
     const code = from === 'files' ? fileOf(made, build) : made;
     const name = `part_${next.name}-${hashOf(code)}.js`;
     names.set(next.fileName, name);
     parts[name] = code;
   }
-  return { core: coreOf(core, from, build, names), parts };
+  return { core: coreOf(core, from, build, given, names), parts };
 }
 
 const statementsOf = (code: string) => (parseAst(code) as unknown as { body: Node[] }).body;
 
+/** The names in the code of what it exports, by the names that others import. */
+function exportsOf(code: string): ReadonlyMap<string, string> {
+  const exports = statementsOf(code).filter(({ type }) => type === 'ExportNamedDeclaration');
+  return new Map(
+    exports.flatMap(({ specifiers = [] }) =>
+      specifiers.map(({ exported, local }) => [exported?.name ?? '', local.name]),
+    ),
+  );
+}
+
+/** Gives all that others import, by its own names: a list of pairs takes half a kilobyte more. */
 function coreOf(
   { code, fileName }: Rolldown.OutputChunk,
   from: PartsFrom,
   build: string,
+  given: ReadonlyMap<string, string>,
   names: ReadonlyMap<string, string>,
 ): string {
-  let given = '';
   const edits = importsOf(code, names);
-  for (const { type, start, end, specifiers = [] } of statementsOf(code)) {
+  for (const { type, start, end } of statementsOf(code)) {
     if (type === 'ImportDeclaration') throw new Error(`${fileName} imports a file.`);
-    if (type !== 'ExportNamedDeclaration') continue;
-    given = specifiers.map(({ exported, local }) => `${exported?.name}:${local.name}`).join();
-    edits.push({ start, end, text: '' });
+    if (type === 'ExportNamedDeclaration') edits.push({ start, end, text: '' });
   }
-  return loader(from, build, given) + edited(code, edits);
+  return loader(from, build, [...new Set(given.values())].sort().join()) + edited(code, edits);
 }
 
-function partOf({ code, fileName }: Rolldown.OutputChunk, core: string, names: ReadonlyMap<string, string>): string {
+function partOf(
+  { code, fileName }: Rolldown.OutputChunk,
+  core: string,
+  ofCore: ReadonlyMap<string, string>,
+  names: ReadonlyMap<string, string>,
+): string {
   let taken = '';
   let given = '';
   const shared: { bound: string; part: string }[] = [];
@@ -124,8 +139,10 @@ function partOf({ code, fileName }: Rolldown.OutputChunk, core: string, names: R
     if (type === 'ImportDeclaration') {
       const file = source?.value?.replace('./', '') ?? '';
       const from = names.get(file);
-      const bound = specifiers.map(({ imported, local }) => `${imported?.name}:${local.name}`).join();
-      if (file === core) taken = bound;
+      const bind = (nameOf: (name: string) => string) =>
+        specifiers.map(({ imported, local }) => `${nameOf(imported?.name ?? '')}:${local.name}`).join();
+      const bound = bind((name) => name);
+      if (file === core) taken = bind((name) => ofCore.get(name) ?? name);
       else if (from) shared.push({ bound: `{${bound}}`, part: `vivacePart("${from}")` });
       else throw new Error(`${fileName} imports ${file}.`);
     } else if (type === 'ExportNamedDeclaration') {
