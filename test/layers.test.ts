@@ -67,7 +67,7 @@ const DOORS: Record<string, readonly string[]> = {
   'engine/page/worker_code': ['own_worker', 'script_url'],
   'engine/worker': [],
   'engine/worker/batch': ['batches'],
-  'engine/worker/prefix_cache': ['branch_plan', 'branches', 'late_branches', 'late_prompts', 'stored_prompts'],
+  'engine/worker/prefix_cache': ['branches', 'late_branches', 'late_prompts', 'shared_prefix', 'stored_prompts'],
   'engine/worker/request': ['constrained', 'generate_options', 'patience', 'prompt', 'reuse', 'session'],
   'engine/worker/steps': ['answer', 'give_ups', 'ids_in_flight', 'run_ahead', 'run_metrics', 'token_clock'],
   'engine/worker/turns': ['beside', 'idle_check', 'pause', 'turns'],

@@ -3,7 +3,7 @@
 
 import { GpuMemoryError } from '../../../errors';
 import { BATCH_DEPTH, type Batching, type BatchMember, MOST_TOGETHER } from '../../backend/backend';
-import { LEAST_TOKENS } from '../prefix_cache/branch_plan';
+import { LEAST_TOKENS } from '../prefix_cache/shared_prefix';
 import { systemTokens } from '../request/prompt';
 import { dropsAnswer, withMemory } from '../request/reuse';
 import type { Session } from '../request/session';

@@ -2,11 +2,8 @@
 // happens to the branch that loses the live cache: whether it is parked, and what is given up for it. Pure.
 
 import { mostThatFit } from '../../../shared/most_that_fit';
+import { LEAST_TOKENS, sharedPrefix } from './shared_prefix';
 
-/** Fewer tokens than these are prefilled again sooner than they are copied. */
-export const LEAST_TOKENS = 16;
-/** Shorter prompts are not stored: they are computed again. */
-export const LEAST_STORED = 256;
 /** Most parked branches: short ones would take too many buffers, and too long to compare. */
 export const MOST_BRANCHES = 32;
 
@@ -45,14 +42,6 @@ export interface Plan<B extends Branch> {
   shrink: B[];
   /** Branches to give up after the copy: the cache holds all of them, or there is no room for them any more. */
   release: B[];
-}
-
-/** The number of leading ids that two branches have in common. */
-export function sharedPrefix(a: ArrayLike<number>, b: ArrayLike<number>, most = Number.POSITIVE_INFINITY): number {
-  const end = Math.min(a.length, b.length, most);
-  let n = 0;
-  while (n < end && a[n] === b[n]) n++;
-  return n;
 }
 
 /** The leading ids of a prompt that a branch can give. */

@@ -6,8 +6,9 @@ import type { Tokenizer } from '../../../text/tokenizer';
 import type { ParkedKv, Parking } from '../../backend/backend';
 import type { CacheReport } from '../../protocol';
 import { type Cached, type Known, type Loss, NOTHING_KNOWN, type Taken } from './branch_facts';
-import { type Branch, LEAST_TOKENS, planBranches, sharedPrefix } from './branch_plan';
+import { type Branch, planBranches } from './branch_plan';
 import { keptIds } from './kept_ids';
+import { LEAST_TOKENS, sharedPrefix } from './shared_prefix';
 
 interface ParkedBranch extends Branch {
   kv: ParkedKv;

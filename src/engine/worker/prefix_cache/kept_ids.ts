@@ -2,7 +2,7 @@
 // choose, and where a prompt spells an earlier answer anew, keys and values from there on would be lost. Pure.
 
 import type { Tokenizer } from '../../../text/tokenizer';
-import { LEAST_TOKENS, sharedPrefix } from './branch_plan';
+import { LEAST_TOKENS, sharedPrefix } from './shared_prefix';
 
 type Spelling = Pick<Tokenizer, 'tokenBytes' | 'isAdded'>;
 

@@ -4,8 +4,8 @@
 import { arrived } from '../../../shared/part';
 import type { Parking } from '../../backend/backend';
 import { type Cached, type Known, NOTHING_KNOWN, type Taken } from './branch_facts';
-import { sharedPrefix } from './branch_plan';
 import type { Branches } from './branches';
+import { sharedPrefix } from './shared_prefix';
 
 /** A session, as far as its branches are concerned. */
 interface Shared extends Cached {

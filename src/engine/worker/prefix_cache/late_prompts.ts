@@ -5,7 +5,7 @@ import { arrived } from '../../../shared/part';
 import { hasPrompts } from '../../../storage/prompts/has_prompts';
 import type { LoadedModel } from '../../load/load';
 import { IdleCheck } from '../turns/idle_check';
-import { LEAST_STORED } from './branch_plan';
+import { LEAST_STORED } from './shared_prefix';
 import type { StoredPrompts } from './stored_prompts';
 
 export type Prompts = Pick<StoredPrompts, 'restore' | 'note' | 'write' | 'distrust'>;

@@ -6,7 +6,7 @@ import { deletePrompts, openPrompts, type PromptStore } from '../../../storage/p
 
 import type { KvBytes } from '../../backend/backend';
 import type { LoadedModel } from '../../load/load';
-import { LEAST_STORED, LEAST_TOKENS, sharedPrefix } from './branch_plan';
+import { LEAST_STORED, LEAST_TOKENS, sharedPrefix } from './shared_prefix';
 
 /** A prompt is written where reading it back is so much faster than computing it. */
 const GAIN = 2;

@@ -6,7 +6,7 @@ import { withProvenance } from '../../../text/template/late_provenance';
 import type { ChatRequest } from '../../../text/template/message';
 import type { Tokenizer } from '../../../text/tokenizer';
 import type { ChatMessage, GenerateInput, GenerateOptions, ResumedAnswer } from '../../protocol';
-import { sharedPrefix } from '../prefix_cache/branch_plan';
+import { sharedPrefix } from '../prefix_cache/shared_prefix';
 import { checkChat } from './chat_checks';
 import { patiently } from './patience';
 import type { Session } from './session';

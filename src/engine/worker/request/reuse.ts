@@ -2,7 +2,7 @@
 
 import { GpuMemoryError } from '../../../errors';
 import type { CacheReport, RunMetrics, Usage } from '../../protocol';
-import { sharedPrefix } from '../prefix_cache/branch_plan';
+import { sharedPrefix } from '../prefix_cache/shared_prefix';
 import type { Answer } from '../steps/answer';
 import { dropsThinking, type Prompt, systemTokens } from './prompt';
 import type { Session } from './session';

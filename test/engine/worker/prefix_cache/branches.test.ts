@@ -3,8 +3,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ParkedKv } from '../../../../src/engine/backend/backend';
-import { LEAST_TOKENS, MOST_BRANCHES, sharedPrefix } from '../../../../src/engine/worker/prefix_cache/branch_plan';
+import { MOST_BRANCHES } from '../../../../src/engine/worker/prefix_cache/branch_plan';
 import { Branches } from '../../../../src/engine/worker/prefix_cache/branches';
+import { LEAST_TOKENS, sharedPrefix } from '../../../../src/engine/worker/prefix_cache/shared_prefix';
 
 const BYTES = 10;
 
