@@ -90,6 +90,7 @@ export function workerConfig(isWhole: boolean): InlineConfig {
       lib: { entry: ENTRY, formats: ['es'] }, // as a program, it would preload what it imports later, as pages do
       rolldownOptions: {
         checks: { bundlerTimings: false },
+        treeshake: { manualPureFunctions: ['Object.freeze'] }, // a library freezes a table of what is left out
         output: {
           ...(isWhole
             ? { codeSplitting: false }
