@@ -237,7 +237,11 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
   }
 
   /** The messages for the model after its calls. None if it called nothing, or if the page executes the calls. */
-  async #results({ calls, errors }: Answer, emit: (part: Part) => void, signal: AbortSignal): Promise<ChatMessage[]> {
+  async #results(
+    { calls, errors, isCut }: Answer,
+    emit: (part: Part) => void,
+    signal: AbortSignal,
+  ): Promise<ChatMessage[]> {
     const { tools } = this.#state.options;
     const found = calls.map((call) => tools.find(({ name }) => name === call.name));
     if (tools.some((tool) => !tool.execute) && (calls.length === 0 || found.some((tool) => !tool?.execute))) {
@@ -251,7 +255,8 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
     const results = await orAborted(Promise.all(texts), signal);
     return [
       ...results.map((content, i): ChatMessage => ({ role: 'tool', content, toolCallId: calls[i].id })),
-      ...errors.map((error): ChatMessage => ({ role: 'user', content: `Error: ${error}` })),
+      // A call without an end is no fault of the model where the context ends.
+      ...(isCut ? [] : errors).map((error): ChatMessage => ({ role: 'user', content: `Error: ${error}` })),
     ];
   }
 

@@ -104,10 +104,17 @@ test('a wrong call is in the text, and the model is told what was wrong', async 
   ]);
 });
 
-test('a call cut by the end of the context is dropped', async () => {
-  const cut = (request: Parameters<typeof done>[0]) => [...called('now', '{"zone":'), done(request, 2, 'context')];
-  const { session } = await sessionOf(cut, { tools: [tool('now', () => 'noon')] });
-  expect(await session.prompt('go')).toBe('');
+test('a call cut by the end of the context is text, and the model is not asked again', async () => {
+  const execute = vi.fn(() => 'noon');
+  const cut = (request: Parameters<typeof done>[0]): EngineEvent[] => [
+    token('Let me see. '),
+    ...called('now', '{"zone":'),
+    { type: 'tool-call-error', index: 0, message: 'The call has no end.', text: '<call>{"zone":' },
+    done(request, 400, 'context'),
+  ];
+  const { session, asked } = await sessionOf(cut, { tools: [tool('now', execute)] });
+  expect(await session.prompt('go')).toBe('Let me see. <call>{"zone":');
+  expect([asked.length, execute.mock.calls.length]).toEqual([1, 0]);
 });
 
 test('rounds are bounded, and the last has no tools', async () => {
