@@ -59,11 +59,19 @@ const choice = (...words: string[]): Option => {
   return { kind: 'choice', help: '', default: '', choices: Object.fromEntries(words.map((word) => [word, ''])) };
 };
 
-/** What `timingOf` and `readHeaders` do not read. */
+const whole = (min: number, max?: number): Option => ({ kind: 'integer', help: '', min, max });
+
+const MAX_MS = 86_400_000;
+const MAX_RETRIES = 10;
+
+/** What `readHeaders` does not read. */
 const VALUES: Partial<Record<keyof RemoteOptions, Option>> = {
   kind: choice('vllm', 'sglang', 'llama.cpp', 'vivace', 'openai'),
-  contextLength: { kind: 'integer', help: '', min: 1 },
+  contextLength: whole(1),
   thinking: choice('none', 'optional', 'always'),
+  acceptMs: whole(1, MAX_MS),
+  silenceMs: whole(1, MAX_MS),
+  retries: whole(0, MAX_RETRIES),
 };
 
 /** @throws InvalidRequestError for an option that is none, or whose value cannot be */
@@ -83,21 +91,8 @@ export interface Timing {
   retries: number;
 }
 
-const MAX_MS = 86_400_000;
-const MAX_RETRIES = 10;
-
-export function timingOf({ acceptMs, silenceMs, retries }: RemoteOptions): Timing {
-  return {
-    acceptMs: whole('acceptMs', acceptMs, 300_000, 1, MAX_MS),
-    silenceMs: whole('silenceMs', silenceMs, 60_000, 1, MAX_MS),
-    retries: whole('retries', retries, 2, 0, MAX_RETRIES),
-  };
-}
-
-function whole(name: string, value: number | undefined, fallback: number, min: number, max: number): number {
-  if (value === undefined) return fallback;
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new InvalidRequestError(`${name} must be a whole number from ${min} to ${max}.`, name);
+export function timingOf({ acceptMs = 300_000, silenceMs = 60_000, retries = 2 }: RemoteOptions): Timing {
+  return { acceptMs, silenceMs, retries };
 }
 
 /**
@@ -105,29 +100,34 @@ function whole(name: string, value: number | undefined, fallback: number, min: n
  * @throws InvalidRequestError
  */
 export function readAddress(address: string): string {
+  const refuse = (must: string) => {
+    throw new InvalidRequestError(`The address of a server must ${must}`, 'address');
+  };
   const page = globalThis.location?.href;
   // A URL's parser would take “not an address” for a host, with %20 in its name.
   if (typeof address !== 'string' || !/^\s*\S+\s*$/.test(address) || !URL.canParse(address, page))
-    throw new InvalidRequestError('The address of a server must be a URL, such as http://localhost:8080/v1.');
+    refuse('be a URL, such as http://localhost:8080/v1.');
   const url = new URL(address, page);
-  if (!/^https?:$/.test(url.protocol))
-    throw new InvalidRequestError('The address of a server must begin with http: or https:.');
+  if (!/^https?:$/.test(url.protocol)) refuse('begin with http: or https:.');
   if (url.username || url.password || url.search || url.hash)
-    throw new InvalidRequestError(
-      'The address of a server must hold no user name, password, query or fragment. Pass a key as apiKey.',
-    );
+    refuse('hold no user name, password, query or fragment. Pass a key as apiKey.');
   const path = url.pathname.replace(/\/+$/, '');
   return `${url.origin}${path || '/v1'}`;
 }
 
 /** @throws InvalidRequestError for a key or a header that cannot be sent */
 export function readHeaders({ apiKey, headers = {} }: RemoteOptions): Headers {
+  let option: keyof RemoteOptions = 'headers';
   try {
     const read = new Headers({ ...headers });
+    option = 'apiKey';
     if (apiKey !== undefined && apiKey !== '') read.set('authorization', `Bearer ${apiKey}`);
     return read;
   } catch {
-    throw new InvalidRequestError('The key or a header has letters that no header can hold. Check for line ends.');
+    throw new InvalidRequestError(
+      'The key or a header has letters that no header can hold. Check for line ends.',
+      option,
+    );
   }
 }
 

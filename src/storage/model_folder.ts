@@ -79,6 +79,7 @@ function refuseHash(sha256: string | undefined, file: string): void {
   if (sha256 === undefined) return;
   throw new InvalidRequestError(
     `sha256 is that of a .gguf file or of ${WEIGHTS}, and this folder's weights are named by ${file}. Leave sha256 out, or name the file.`,
+    'sha256',
   );
 }
 

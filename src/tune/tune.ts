@@ -35,6 +35,7 @@ export function checkTunable(asked: AttentionName | 'auto'): void {
   if (asked === 'auto') return;
   throw new InvalidRequestError(
     `This model was loaded with attention "${asked}", which tuning would not change. Load it with "auto" first.`,
+    'attention',
   );
 }
 

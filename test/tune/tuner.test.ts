@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { DeviceLostError, GpuProgramError } from '../../src/errors';
 import type { Gpu } from '../../src/gpu/device';
+import { checkTunable } from '../../src/tune/tune';
 import { type Meter, type Search, type Tried, tune } from '../../src/tune/tuner';
 
 const gpu = {} as Gpu;
@@ -129,4 +130,10 @@ test('stopped between two candidates, it frees the kernels', async () => {
   const { meter, log } = meterOf();
   await expect(tune(gpu, searchOf([1, 2]), meter, { throwIfStopped })).rejects.toMatchObject({ name: 'AbortError' });
   expect(log).toEqual(['compile 1', 'compile 2', 'verify 1', 'destroy 1', 'destroy 2']);
+});
+
+test('an attention that was named is refused: tuning would not change it', () => {
+  const refused = { code: 'invalid-request', option: 'attention' };
+  expect(() => checkTunable('eager')).toThrow(expect.objectContaining(refused));
+  expect(() => checkTunable('auto')).not.toThrow();
 });

@@ -18,7 +18,10 @@ export async function loadOnCpu(inputs: LoadInputs, parameters: number): Promise
     throw new AttentionUnavailable(options.attention, 'the cpu backend runs plain loops and has no attention kernels');
   }
   if (options.activations === 'q8') {
-    throw new InvalidRequestError('Activations q8 need WebGPU: the cpu backend computes in f32. Choose auto or f32.');
+    throw new InvalidRequestError(
+      'Activations q8 need WebGPU: the cpu backend computes in f32. Choose auto or f32.',
+      'activations',
+    );
   }
   checkStep(options.step, CPU_STEP);
   const { contextLength, bytes } = chooseCpuContext(parameters, inputs);

@@ -27,7 +27,7 @@ export interface ResolvedLoad extends Omit<Resolved<typeof LOAD_OPTIONS>, 'quant
 export function resolveLoad(given: LoadOptions, location: ModelLocation = ''): ResolvedLoad {
   const { quantize, ...options } = resolveOptions(LOAD_OPTIONS, given, BESIDE.load);
   if (options.sha256 !== undefined && typeof location !== 'string') {
-    throw new InvalidRequestError('sha256 needs the address of a model, not a file.');
+    throw new InvalidRequestError('sha256 needs the address of a model, not a file.', 'sha256');
   }
   return { ...options, quantize: quantize === 'none' ? undefined : quantize };
 }
@@ -46,6 +46,7 @@ export function checkLocation(location: unknown): void {
   throw new InvalidRequestError(
     `A model is the address of a .gguf file or of a folder, hf:owner/repo, a File or an array of Files, got ${got}. ` +
       'Of an input, pass Array.from(input.files).',
+    'model',
   );
 }
 
@@ -62,6 +63,7 @@ export function checkActivations({ embedding, layers, head }: ModelTensors, opti
   const formats = [...new Set(products.map(({ dtype }) => dtype))].join(' and ');
   throw new InvalidRequestError(
     `Activations q8 need matrices of integers; those of this model are ${formats}. Load with quantize q8 or q4, or with activations auto or f32.`,
+    'activations',
   );
 }
 

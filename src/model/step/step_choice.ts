@@ -34,5 +34,5 @@ export interface TunedStep extends Omit<StepChoice, 'giveUps'> {
  */
 export function checkStep(asked: StepAsked, { name, reason }: StepChoice): void {
   if (asked === 'auto' || asked === name) return;
-  throw new InvalidRequestError(`Step "${asked}" cannot run here: ${reason}. Choose step auto or ${name}.`);
+  throw new InvalidRequestError(`Step "${asked}" cannot run here: ${reason}. Choose step auto or ${name}.`, 'step');
 }

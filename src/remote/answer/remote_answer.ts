@@ -168,13 +168,13 @@ export class RemoteAnswer {
     if (chunk.reasoning) this.reasoningTokens += n;
   }
 
-  private countOf({ isOfChoice, text, reasoning, calls, logprobs, ids, counts, finish }: Chunk): number {
-    const isSeen = text !== '' || reasoning !== '' || calls.length > 0;
+  private countOf(chunk: Chunk): number {
+    const { isOfChoice, logprobs, ids, counts, finish } = chunk;
     if (ids) return ids.length;
     if (logprobs.length > 0) return logprobs.length;
     const told = counts.completion === null ? 0 : counts.completion - this.tokens;
     const isHeldBack = isOfChoice && finish === '' && told > 0; // half a character, or the beginning of a marker
-    if (!isSeen) return isHeldBack ? Math.min(told, MAX_BURST) : 0;
+    if (!isShown(chunk)) return isHeldBack ? Math.min(told, MAX_BURST) : 0;
     return Math.min(Math.max(told, 1), MAX_BURST);
   }
 
@@ -198,10 +198,10 @@ export class RemoteAnswer {
   private *callErrors(): Generator<EngineEvent, void, undefined> {
     const names = new Set(this.asked.tools.map(({ name }) => name));
     for (const [index, { name, arguments: text }] of this.calls.entries()) {
-      const shown = name.slice(0, 80);
-      if (!names.has(name)) yield { type: 'tool-call-error', index, message: `There is no tool "${shown}".`, text };
-      else if (!isObject(text))
-        yield { type: 'tool-call-error', index, message: `The arguments of "${shown}" are no JSON object.`, text };
+      const shown = `"${name.slice(0, 80)}"`;
+      if (names.has(name) && isObject(text)) continue;
+      const message = names.has(name) ? `The arguments of ${shown} are no JSON object.` : `There is no tool ${shown}.`;
+      yield { type: 'tool-call-error', index, message, text };
     }
   }
 
@@ -242,9 +242,13 @@ export class RemoteAnswer {
 }
 
 /** False for a chunk that only names the author. */
-function tellsSomething({ text, reasoning, calls, progress, finish, counts, isOfChoice }: Chunk): boolean {
-  const isShown = text !== '' || reasoning !== '' || calls.length > 0;
-  return isShown || progress !== null || finish !== '' || counts.prompt !== null || !isOfChoice;
+function tellsSomething(chunk: Chunk): boolean {
+  const { progress, finish, counts, isOfChoice } = chunk;
+  return isShown(chunk) || progress !== null || finish !== '' || counts.prompt !== null || !isOfChoice;
+}
+
+function isShown({ text, reasoning, calls }: Chunk): boolean {
+  return text !== '' || reasoning !== '' || calls.length > 0;
 }
 
 /** The error of an answer that ended before the server said why. */

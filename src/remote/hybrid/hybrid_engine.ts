@@ -233,9 +233,10 @@ export class HybridEngine<Local extends LocalEngine = LocalEngine> {
 function checkOptions(options: Partial<HybridOptions>): void {
   refuseUnknown(options, ['local', 'remote', 'rule', 'consent']);
   const { local, remote, consent } = options;
-  if (typeof local !== 'object') throw new InvalidRequestError('local must be an engine, its load, or null.');
-  if (!remote) throw new InvalidRequestError('remote must be an engine, or a function that finds it.');
-  if (typeof consent !== 'function') throw new InvalidRequestError('consent must be a function that asks the person.');
+  if (typeof local !== 'object') throw new InvalidRequestError('local must be an engine, its load, or null.', 'local');
+  if (!remote) throw new InvalidRequestError('remote must be an engine, or a function that finds it.', 'remote');
+  if (typeof consent !== 'function')
+    throw new InvalidRequestError('consent must be a function that asks the person.', 'consent');
 }
 
 /** The call for all who ask while it runs. */

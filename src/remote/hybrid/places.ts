@@ -52,6 +52,7 @@ export function checkRule(rule: unknown): asserts rule is Rule {
   if (typeof longerThan === 'number' && Number.isInteger(longerThan) && longerThan >= 0) return;
   throw new InvalidRequestError(
     'rule: say "local", "remote", "remote-until-loaded", { longerThan: a whole number of tokens } or a function.',
+    'rule',
   );
 }
 
@@ -83,5 +84,5 @@ async function promptTokens({ messages, prompt, options }: PlacedRequest, local:
 
 function checkedPlace(place: unknown): Place {
   if (place === 'local' || place === 'remote') return place;
-  throw new InvalidRequestError('rule: the function says neither "local" nor "remote".');
+  throw new InvalidRequestError('rule: the function says neither "local" nor "remote".', 'rule');
 }

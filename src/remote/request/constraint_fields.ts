@@ -33,6 +33,7 @@ export function constraintFields(constraint: Constraint, kind: ServerKind): obje
   }
   throw new InvalidRequestError(
     `This server (${kind}) takes no constraint of the kind ${constraint.kind}. Use a json_schema.`,
+    'constraint',
   );
 }
 

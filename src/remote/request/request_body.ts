@@ -162,6 +162,7 @@ function reasoningFields({ reasoning }: AskedOptions, kind: ServerKind, warnings
 
 function continueFields(kind: ServerKind): object {
   if (kind === 'llama.cpp') return {}; // it continues whatever ends with the assistant's message
-  if (kind === 'openai') throw new InvalidRequestError('This server (openai) cannot continue a message: ask anew.');
+  if (kind === 'openai')
+    throw new InvalidRequestError('This server (openai) cannot continue a message: ask anew.', 'continueLast');
   return { continue_final_message: true, add_generation_prompt: false };
 }

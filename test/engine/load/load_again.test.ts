@@ -329,7 +329,7 @@ describe('sha256', () => {
 
   test('what is no hash, or would be of nothing that is read, is refused', async () => {
     const site = await plain({ ...SHARDED, ...XGGUF });
-    const refused = { code: 'invalid-request' };
+    const refused = { code: 'invalid-request', option: 'sha256' };
     await expect(load(`${site.url}m/x.gguf`, { sha256: 'abc' })).rejects.toMatchObject(refused);
     await expect(load(`${site.url}m/`, { sha256: HASH })).rejects.toMatchObject(refused);
     const file = new File([GGUF], 'x.gguf');

@@ -21,23 +21,36 @@ function load(options: LoadOptions) {
 }
 
 describe('refused with a sentence', () => {
-  const refuse = async (options: LoadOptions, pattern: RegExp) => {
+  const refuse = async (options: LoadOptions, pattern: RegExp, option: string) => {
     const loading = load(options);
-    await expect(loading).rejects.toMatchObject({ code: 'invalid-request' });
+    await expect(loading).rejects.toMatchObject({ code: 'invalid-request', option });
     await expect(loading).rejects.toThrow(pattern);
   };
 
   test('q8 where no matrix has integers', () =>
-    refuse({ activations: 'q8' }, /need matrices of integers; those of this model are F16\. .*quantize q8 or q4/));
+    refuse(
+      { activations: 'q8' },
+      /need matrices of integers; those of this model are F16\. .*quantize q8 or q4/,
+      'activations',
+    ));
 
   test('the fused step on the cpu', () =>
-    refuse({ step: 'fused', backend: 'cpu' }, /^Step "fused" cannot run here: the CPU has no fused step\. Choose/));
+    refuse(
+      { step: 'fused', backend: 'cpu' },
+      /^Step "fused" cannot run here: the CPU has no fused step\. Choose/,
+      'step',
+    ));
 
-  test('q8 on the cpu', () => refuse({ activations: 'q8', quantize: 'q8', backend: 'cpu' }, /need WebGPU/));
+  test('q8 on the cpu', () =>
+    refuse({ activations: 'q8', quantize: 'q8', backend: 'cpu' }, /need WebGPU/, 'activations'));
+
+  test('the hash of files that are not fetched', () =>
+    refuse({ sha256: 'a'.repeat(64) }, /^sha256 needs the address of a model, not a file\.$/, 'sha256'));
 
   test('a hub or a cache that is none', async () => {
-    await refuse({ hubUrl: 'ftp://hub' }, /^hubUrl must be an http or https address, got ftp:\/\/hub\.$/);
-    await refuse({ cache: 'always' } as unknown as LoadOptions, /^cache must be true, false or check, got always\.$/);
+    await refuse({ hubUrl: 'ftp://hub' }, /^hubUrl must be an http or https address, got ftp:\/\/hub\.$/, 'hubUrl');
+    const always = { cache: 'always' } as unknown as LoadOptions;
+    await refuse(always, /^cache must be true, false or check, got always\.$/, 'cache');
   });
 
   test.each<[string, unknown, string]>([
@@ -52,6 +65,7 @@ describe('refused with a sentence', () => {
     const loading = loadModel(model as string, {}, () => {}, new AbortController().signal);
     await expect(loading).rejects.toMatchObject({
       code: 'invalid-request',
+      option: 'model',
       message:
         'A model is the address of a .gguf file or of a folder, hf:owner/repo, a File or an array of Files, ' +
         `got ${got}. Of an input, pass Array.from(input.files).`,
@@ -61,7 +75,7 @@ describe('refused with a sentence', () => {
   test('another value', async () => {
     for (const activations of ['f16', '', null]) {
       const pattern = new RegExp(`^activations must be auto, q8 or f32, got ${activations}\\.$`);
-      await refuse({ activations } as unknown as LoadOptions, pattern);
+      await refuse({ activations } as unknown as LoadOptions, pattern, 'activations');
     }
   });
 });

@@ -332,6 +332,7 @@ describe('an error of the engine says the option at fault', () => {
     ['templateArguments', chatting({ templateArguments: { messages: [] } })],
     ['texts', () => engine.embed([''])],
     ['hubUrl', () => Engine.load('https://example.org/model.gguf', { hubUrl: 'x' })],
+    ['sha256', () => Engine.load(new File([], 'model.gguf'), { sha256: 'a'.repeat(64) })],
   ])('%s', async (option, ask) => {
     await expect(ask()).rejects.toMatchObject({ code: 'invalid-request', option });
   });

@@ -20,6 +20,7 @@ test('another than the one asked for is refused with its reason and a remedy', (
   expect(() => checkStep('fused', plain)).toThrow(
     expect.objectContaining({
       code: 'invalid-request',
+      option: 'step',
       message: 'Step "fused" cannot run here: the adapter has no subgroups. Choose step auto or plain.',
     }),
   );

@@ -78,9 +78,14 @@ describe('the place', () => {
 
   test('a rule that is none is refused, and a function that says none', async () => {
     for (const rule of ['server', { longerThan: -1 }, { longerThan: 0.5 }, null, 7])
-      expect(() => hybrid({ rule: rule as never })).toThrow('rule: say');
+      expect(() => hybrid({ rule: rule as never })).toThrow(
+        expect.objectContaining({ option: 'rule', message: expect.stringMatching('^rule: say') }),
+      );
     const { engine } = hybrid({ rule: (() => 'moon') as never });
-    await expect(read(engine.chat(HELLO))).rejects.toThrow('neither "local" nor "remote"');
+    await expect(read(engine.chat(HELLO))).rejects.toMatchObject({
+      option: 'rule',
+      message: expect.stringMatching('neither "local" nor "remote"'),
+    });
   });
 });
 
@@ -94,6 +99,8 @@ test('an option that is none is refused, and so is one that is missing', () => {
   expect(() => make({ ...options, local: async () => engineOf('page') })).toThrow('local must be');
   expect(() => make({ ...options, remote: null })).toThrow('remote must be an engine, or a function that finds it.');
   expect(() => make({ ...options, consent: true })).toThrow('consent must be a function that asks the person.');
+  for (const option of ['local', 'remote', 'consent'])
+    expect(() => make({ ...options, [option]: undefined })).toThrow(expect.objectContaining({ option }));
   expect(make({ ...options, rule: undefined }).local).toBe(null);
 });
 

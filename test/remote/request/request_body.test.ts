@@ -66,7 +66,8 @@ test.each([
   ['openai', { constraint: { kind: 'grammar', source: 'a' } }],
   ['openai', { constraint: { kind: 'choice', texts: ['a'] } }],
 ] as const)('%s refuses %j rather than answering without it', (kind, options) => {
-  expect(() => bodyOf(kind, options)).toThrow(expect.objectContaining({ code: 'invalid-request' }));
+  const refused = { code: 'invalid-request', option: 'constraint' };
+  expect(() => bodyOf(kind, options)).toThrow(expect.objectContaining(refused));
 });
 
 test('thinking, and what a template takes', () => {
@@ -86,7 +87,8 @@ test('a message continued', () => {
   const fields = { continue_final_message: true, add_generation_prompt: false };
   expect(bodyOf('vllm', {}, input).body).toMatchObject(fields);
   expect(bodyOf('llama.cpp', {}, input).body).not.toHaveProperty('continue_final_message');
-  expect(() => bodyOf('openai', {}, input)).toThrow('cannot continue');
+  const refused = { option: 'continueLast', message: expect.stringMatching('cannot continue') };
+  expect(() => bodyOf('openai', {}, input)).toThrow(expect.objectContaining(refused));
 });
 
 test('tools, a choice of one, and free arguments', () => {

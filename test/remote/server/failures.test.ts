@@ -98,12 +98,17 @@ test.each([
   ['no address', 'http://'],
 ])('an address with %s is refused, and not repeated', async (_, address) => {
   const error = await RemoteEngine.load(address).catch((error: Error) => error);
-  expect(error).toMatchObject({ code: 'invalid-request', message: expect.not.stringContaining('abc') });
+  const message = expect.not.stringContaining('abc');
+  expect(error).toMatchObject({ code: 'invalid-request', option: 'address', message });
 });
 
 test('a key that no header can hold is refused, and not repeated', async () => {
-  const asked = RemoteEngine.load('http://localhost:1', { apiKey: `${KEY}\nx` });
-  await expect(asked).rejects.toMatchObject({ code: 'invalid-request', message: expect.not.stringContaining(KEY) });
+  const wrong = `${KEY}\nx`;
+  for (const [option, value] of Object.entries({ apiKey: wrong, headers: { 'x-team': wrong } })) {
+    const asked = RemoteEngine.load('http://localhost:1', { [option]: value });
+    const message = expect.not.stringContaining(KEY);
+    await expect(asked).rejects.toMatchObject({ code: 'invalid-request', option, message });
+  }
 });
 
 test('a busy server is asked again, when it says and no sooner, and only before it began', async () => {

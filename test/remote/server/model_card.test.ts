@@ -32,7 +32,7 @@ test('what the caller says of a server counts more', async () => {
 
 test.each(['acceptMs', 'silenceMs', 'retries'])('%s must be a whole number', async (name) => {
   for (const value of [-1, 1.5, Number.NaN, 1e12])
-    await expect(load(CARDS.vllm, { [name]: value })).rejects.toMatchObject({ code: 'invalid-request' });
+    await expect(load(CARDS.vllm, { [name]: value })).rejects.toMatchObject({ code: 'invalid-request', option: name });
 });
 
 test.each(['apikey', 'api_key'])('the option %s is none, and apiKey was meant', async (name) => {
@@ -45,7 +45,10 @@ test.each(['apikey', 'api_key'])('the option %s is none, and apiKey was meant', 
 test.each(['', '  ', '\n'])('the blank address %j is refused: it would be the page that asks', async (address) => {
   vi.stubGlobal('location', { href: 'https://page.example/' });
   const fetch = vi.fn();
-  await expect(RemoteEngine.load(address, { fetch })).rejects.toThrow('The address of a server must be a URL');
+  await expect(RemoteEngine.load(address, { fetch })).rejects.toMatchObject({
+    option: 'address',
+    message: expect.stringMatching('^The address of a server must be a URL'),
+  });
   expect(fetch).not.toHaveBeenCalled();
   vi.unstubAllGlobals();
 });
