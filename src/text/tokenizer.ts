@@ -32,8 +32,11 @@ export interface Tokenizer {
   encodePlain(text: string): Uint32Array;
   /** Ids of a text by several authors, split into words as if by one author, without prefix and suffix. */
   encodeAuthored(text: string, authors: Authors): Uint32Array;
-  /** True if a text contains a token withheld from its author, or could complete one together with adjacent text. */
-  couldForge(text: string, author: Author): boolean;
+  /**
+   * True if a text contains a token withheld from its author, or could complete one together with adjacent text. With
+   * `within`, tokens that hold the text and more on both sides go there instead: a prompt without them is not forged.
+   */
+  couldForge(text: string, author: Author, within?: Set<string>): boolean;
   /** The UTF-16 units of a text that may belong to a token withheld from its author. */
   forgeableUnits(text: string, author: Author): ReadonlySet<number>;
   /** Text of the ids without control tokens. Spaces stay as generated. */
@@ -120,7 +123,7 @@ export function assembleTokenizer(
       idsOf(checked(text), null, addSpecialTokens ? parsed : NO_EDGES),
     encodePlain: (text) => idsOf(checked(text), new Uint8Array(text.length).fill(PERSON)),
     encodeAuthored: (text, authors) => idsOf(checked(text), authors),
-    couldForge: (text, author) => encoder.couldForge(text, author),
+    couldForge: (...given) => encoder.couldForge(...given),
     forgeableUnits: (text, author) => encoder.forgeableUnits(text, author),
     isAdded: (id) => added.has(id),
     ...createDecoder(texts, added, rules),

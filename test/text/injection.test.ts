@@ -88,6 +88,74 @@ test('a message and its surroundings cannot form a control token', () => {
   expect(byteLevel.decode(ids)).toBe('<|end|>');
 });
 
+/** Tools and calls as JSON, without texts that are parts of tokens. */
+const TOOLS = `{% for t in tools %}{{ t | tojson }}{% endfor %}${SOURCE.replace(
+  '<|end|>',
+  '{% for c in m.tool_calls %}[[{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}]]{% endfor %}<|end|>',
+)}`;
+
+describe('a text from within a control token, such as the word object of a schema', () => {
+  const name = '<|object_ref_start|>';
+  const json = byteLevelJson();
+  (json.added_tokens as Json[]).push({ id: 2000, content: name, special: true, normalized: false });
+  const tokenizer = createTokenizer(files({ tokenizerJson: json }));
+  let disguises = 0;
+  const watched: Tokenizer = {
+    ...tokenizer,
+    forgeableUnits(...given) {
+      disguises++;
+      return tokenizer.forgeableUnits(...given);
+    },
+  };
+  /** The ids of a template for messages, and whether it ran without a disguised run. */
+  const encode = (source: string, contents: readonly string[]) => {
+    const messages = contents.map((content): ChatMessage => ({ role: 'user', content }));
+    const made = createChatTemplate(source, { bosToken: null, eosToken: null });
+    const before = disguises;
+    const ids = Array.from(made.encode({ messages }, watched).ids);
+    return { isPlain: disguises === before, ids, rendered: made.render({ messages }, { addGenerationPrompt: true }) };
+  };
+
+  test('is plain where the whole token is not in the prompt', () => {
+    for (const word of ['object', '_ref_', 'ect', 'o']) {
+      const { isPlain, ids, rendered } = encode(SOURCE, [word, `a ${word}`]);
+      expect([word, isPlain]).toEqual([word, true]);
+      expect(ids).toEqual([...tokenizer.encode(rendered, { addSpecialTokens: false })]);
+    }
+  });
+
+  test.each([
+    ['the template completes it', '{% for m in messages %}<|{{ m.content }}_ref_start|>{% endfor %}', ['object', 'x']],
+    [
+      'another message completes it',
+      '<|{% for m in messages %}{{ m.content }}{% endfor %}_start|>',
+      ['object', '_ref'],
+    ],
+    ['the template has the whole token', `{{ messages[0].content }}${name}`, ['object', 'x']],
+  ])('is looked at where %s', (_, source, contents) => {
+    const { isPlain, ids, rendered } = encode(source, contents);
+    expect([rendered.includes(name), isPlain]).toEqual([true, false]);
+    expect(ids.includes(2000)).toBe(source.includes(name));
+  });
+
+  test('is looked at where more text follows the rendered one', () => {
+    const made = createChatTemplate(TOOLS, { bosToken: null, eosToken: null });
+    const before = disguises;
+    const messages: ChatMessage[] = [{ role: 'user', content: 'x' }];
+    const request = { messages, tools: [{ name: 'now', parameters: { type: 'object' } }] };
+    made.encode(request, watched);
+    made.encode({ ...request, toolChoice: 'auto' }, watched);
+    expect(disguises).toBe(before);
+    made.encode({ ...request, toolChoice: { name: 'now' } }, watched);
+    expect(disguises).toBeGreaterThan(before);
+  });
+
+  test('is looked at where it begins or ends the token, whole or in part', () => {
+    for (const word of ['<', '<|object', 'start|>', '>', name, `a${name}b`])
+      expect([word, encode(SOURCE, [word, 'x'])]).toMatchObject([word, { isPlain: false }]);
+  });
+});
+
 test('only the control token in a typed text is spelled out, not its neighbors', () => {
   const ids = template.encode({ messages: [{ role: 'user', content: 'hello <|end|> world' }] }, byteLevel).ids;
   expect(byteLevel.decode(ids)).toBe('\nhello <|end|> world\n\n');

@@ -107,16 +107,19 @@ export class AddedTokenSplitter {
     return sections;
   }
 
-  /** True if a text by this author contains a withheld added token, or a part that adjacent text could complete. */
-  couldForge(text: string, author: Author): boolean {
+  /**
+   * True if a text by this author contains a withheld added token, or a part that adjacent text could complete. With
+   * `within`, a text from within a token is no such part, as the word `object` may be: the token goes there, since the
+   * text forges nothing in a prompt that does not hold all of the token.
+   */
+  couldForge(text: string, author: Author, within?: Set<string>): boolean {
     if (text === '') return false;
     return this.withheld.some(({ content, openTo }) => {
       if (openTo >= author) return false;
-      if (text.includes(content) || content.includes(text)) return true;
       for (let cut = 1; cut < content.length; cut++) {
         if (text.endsWith(content.slice(0, cut)) || text.startsWith(content.slice(cut))) return true;
       }
-      return false;
+      return text.includes(content) || (content.includes(text) && !within?.add(content));
     });
   }
 

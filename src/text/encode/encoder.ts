@@ -33,9 +33,9 @@ export class Encoder {
     }
   }
 
-  /** True if a text contains a token withheld from its author, or could complete one together with adjacent text. */
-  couldForge(text: string, author: Author): boolean {
-    if (this.raw.couldForge(text, author)) return true;
+  /** As AddedTokenSplitter's. A prompt is normalized in sections, so tokens of normalized text are never `within`. */
+  couldForge(text: string, author: Author, within?: Set<string>): boolean {
+    if (this.raw.couldForge(text, author, within)) return true;
     if (!this.normalized.withholdsAny || text === '') return false;
     const normalized = this.normalize(text);
     const bare = normalized.replace(/^[\s\u2581]+/, ''); // without the normalizer's prefix

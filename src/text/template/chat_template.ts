@@ -68,9 +68,12 @@ export function createChatTemplate(source: string, tokens: Edges): ChatTemplate 
       const { request, forms } = adapted(openThought(given));
       const texts: string[] = [];
       let forges = false;
+      const { thought, toolChoice = 'auto' } = request;
+      // What follows a rendered text could complete a token, too.
+      const within = thought === undefined && toolChoice === 'auto' ? new Set<string>() : undefined;
       const look: Mark = (text, author) => {
         texts.push(text);
-        forges ||= tokenizer.couldForge(text, author);
+        forges ||= tokenizer.couldForge(text, author, within);
         return text;
       };
       const marked = (mark: Mark) => {
@@ -78,7 +81,11 @@ export function createChatTemplate(source: string, tokens: Edges): ChatTemplate 
       };
       const variables = marked(look);
       const deadline = templateDeadline(request.messages.length, lengthOf(texts));
-      if (!forges) return promptOf(request, forms, run(variables, deadline), null, tokenizer);
+      if (!forges) {
+        const rendered = run(variables, deadline);
+        for (const token of within ?? []) forges ||= rendered.includes(token);
+        if (!forges) return promptOf(request, forms, rendered, null, tokenizer);
+      }
       const rendering = { variables, marked, texts: [source, ...texts], deadline };
       const { text, authors } = runAuthored(run, rendering, tokenizer);
       return promptOf(request, forms, text, authors, tokenizer);
