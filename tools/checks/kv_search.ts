@@ -4,7 +4,7 @@
 
 import { spawnSync } from 'node:child_process';
 import type { KvType } from '../../src/attention/kv_layout';
-import { historiesOf, newCounts } from '../../test/engine/chats/histories';
+import { faultsOf, historiesOf, newCounts } from '../../test/engine/chats/histories';
 import { batchHistories, cpuHistories } from '../../test/engine/chats/history_engines';
 import { UsageError } from '../lib/command_line/flags';
 import { runTool } from '../lib/command_line/terminal';
@@ -42,15 +42,18 @@ await runTool('npm run kv-search --', FLAGS, async ({ histories = 1000, steps = 
     await play(seed + done, steps, counts, beside);
     const isLast = done + 1 === histories;
     if (!isLast && (done + 1) % (gpu ? GPU_ROUND : ROUND) > 0) continue;
-    const { requests, promptTokens, cachedTokens, parked, stored, aborted, beside: shared, together, wrong } = counts;
+    const { requests, promptTokens, cachedTokens, parked, stored, aborted, beside: shared, together } = counts;
     const share = Math.round((100 * cachedTokens) / promptTokens);
     console.log(
       `${done + 1} histories, ${requests} answers (${aborted} aborted, ${parked} of parked chats, ${stored} from storage, ${shared} beside others), ${together} steps of several, ` +
-        `${share} % of the prompts cached, ${wrong.length} wrong`,
+        `${share} % of the prompts cached, ${faultsOf(counts).length} wrong`,
     );
   }
-  for (const wrong of counts.wrong) console.log(`  wrong: ${wrong}`);
-  if (counts.wrong.length > 0) process.exitCode = 1;
+  if (counts.moved > 0)
+    console.log(`  a byte rounded otherwise moved ${counts.moved} of ${counts.logged} answers with log probabilities`);
+  const faults = faultsOf(counts);
+  for (const fault of faults) console.log(`  wrong: ${fault}`);
+  if (faults.length > 0) process.exitCode = 1;
 });
 
 async function onGpu(kv?: KvType) {

@@ -18,7 +18,14 @@ import type { HistoryEngine } from './history_engines';
 const PIECE = 16;
 const VOCAB = 259;
 /** Products of one token and of several add up in another order, which changes the last bits of logits. */
-const CLOSE = 1e-4;
+export const CLOSE = 1e-4;
+/**
+ * Where the cache holds signed bytes, a number halfway between two may become either, by these last bits. One such byte
+ * moves the log probabilities of the tiny model by up to this (byte_step.test.ts).
+ */
+export const BYTE_STEP = 0.1;
+/** The share of answers that a byte may move: 6 times that of the first 900 answers. */
+const MOVED_SHARE = 0.1;
 
 /** Regular expressions of some answers, three in seven. */
 const SOURCES = ['([a-d]\\d{1,3})+', '(x[m-z]{2}7?){3,}', '([b-d][0-5]{0,2}){1,999}'];
@@ -41,6 +48,9 @@ export interface HistoryCounts {
   beside: number;
   /** Steps of several requests in one pass. */
   together: number;
+  /** Answers whose log probabilities were compared, and those of them that a byte moved. */
+  logged: number;
+  moved: number;
   wrong: string[];
 }
 
@@ -120,7 +130,10 @@ export function historiesOf(engine: HistoryEngine): Player {
           counts.wrong.push(`${place}: ${ids.join(' ')} instead of ${wanted.ids.join(' ')}`);
         }
         const distance = logprobDistance(logprobs, wanted.logprobs);
-        if (!(distance < CLOSE)) counts.wrong.push(`${place}: log probabilities are off by ${distance}`);
+        const isMoved = engine.keepsBytes && distance >= CLOSE && distance < BYTE_STEP;
+        if (options.logprobs !== undefined) counts.logged++;
+        if (isMoved) counts.moved++;
+        if (!(distance < CLOSE || isMoved)) counts.wrong.push(`${place}: log probabilities are off by ${distance}`);
         const [timed, steps] = [gpuMs, wanted.gpuMs].map((times) => times?.perToken.length ?? 0);
         if (timed !== steps) counts.wrong.push(`${place}: times of ${timed} steps on the GPU, of ${steps} alone`);
       }
@@ -135,6 +148,12 @@ export function historiesOf(engine: HistoryEngine): Player {
     session.branches?.giveUp();
     counts.together += engine.together - before;
   };
+}
+
+/** All faults: what is wrong of single answers, and bytes that move more answers than roundings do. */
+export function faultsOf({ wrong, moved, logged }: HistoryCounts): readonly string[] {
+  if (moved <= 1 + MOVED_SHARE * logged) return wrong;
+  return [...wrong, `the log probabilities of ${moved} answers of ${logged} are off by more than ${CLOSE}`];
 }
 
 /** The largest difference of two equal answers' log probabilities. */
@@ -213,6 +232,8 @@ export function newCounts(): HistoryCounts {
     constrained: 0,
     beside: 0,
     together: 0,
+    logged: 0,
+    moved: 0,
     wrong: [],
   };
 }
