@@ -5,7 +5,7 @@
 import { css, html, type PropertyValues } from 'lit';
 import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
-import { fitHeight, prepareFor } from '../shared/field_height';
+import { fitHeight, prepareField } from '../shared/field_height';
 import { icons } from '../shared/icons';
 import { isComposing } from '../shared/input_method';
 import { sharedStyles } from '../shared/shared_styles';
@@ -89,7 +89,7 @@ export class VivaceComposer extends WordedElement {
       <slot name="above"></slot>
       <textarea data-testid="prompt" rows="1" aria-label=${text.label} enterkeyhint="send"
         placeholder=${this.placeholder} .value=${this.value}
-        @input=${this.onInput} @paste=${this.onPaste} @keydown=${this.onKey}></textarea>
+        @beforeinput=${prepareField} @input=${this.onInput} @keydown=${this.onKey}></textarea>
       <div class="row">
         <div class="tools"><slot></slot></div>
         <slot name="end"></slot>
@@ -121,10 +121,6 @@ export class VivaceComposer extends WordedElement {
 
   private onInput = (event: Event) => {
     this.value = (event.target as HTMLTextAreaElement).value;
-  };
-
-  private onPaste = (event: ClipboardEvent) => {
-    if (!event.defaultPrevented) prepareFor(this.area, event.clipboardData?.getData('text/plain') ?? '');
   };
 
   private onKey = (event: KeyboardEvent) => {

@@ -8,7 +8,7 @@ import { formatSize } from '../../shared/format';
 import { language } from '../../words/language';
 import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
-import { fitHeight } from '../shared/field_height';
+import { fitHeight, prepareField } from '../shared/field_height';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
 import { contextBytes } from './context_cost';
@@ -145,7 +145,7 @@ export class VivaceSettings extends WordedElement {
     return html`<div class="system" title=${text.systemTitle}>
           <label for="system">${text.system}</label>
           <textarea id="system" data-testid="system" rows="2" placeholder=${text.systemNone}
-            .value=${this.system} @input=${this.writeSystem}></textarea>
+            .value=${this.system} @beforeinput=${prepareField} @input=${this.writeSystem}></textarea>
         </div>`;
   }
 

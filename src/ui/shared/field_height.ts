@@ -9,7 +9,7 @@ const LONG_LINE = 50_000;
 /** Makes a field as high as its text, up to the limit of its style. Measuring lays out the whole text, twice. */
 export function fitHeight(area: HTMLTextAreaElement): void {
   const { style, value } = area;
-  prepareFor(area, value);
+  style.unicodeBidi = hasLongLine(value) ? 'normal' : '';
   if (value.length > TALL_LETTERS || value.split('\n').length > TALL_LINES) {
     style.height = '100vh';
     return;
@@ -19,10 +19,15 @@ export function fitHeight(area: HTMLTextAreaElement): void {
 }
 
 /**
- * Prepares a field for a text. The style gives each line the direction of its letters, and with a line of a megabyte
- * that costs 2 to 4 seconds for the paste and for each key.
+ * Prepares a field for what is about to come into it, at `beforeinput`. The style gives each line the direction of its
+ * letters, and with a line of a megabyte that costs 2 to 4 seconds for the paste and for each key. Undo and redo do not
+ * say what they bring.
  */
-export function prepareFor(area: HTMLTextAreaElement, text: string): void {
-  const isLong = text.length > LONG_LINE && text.split('\n').some(({ length }) => length > LONG_LINE);
-  area.style.unicodeBidi = isLong ? 'normal' : '';
+export function prepareField({ target, inputType, data }: InputEvent): void {
+  if (/^history/.test(inputType) || hasLongLine(data ?? ''))
+    (target as HTMLTextAreaElement).style.unicodeBidi = 'normal'; // until `fitHeight`
+}
+
+function hasLongLine(text: string): boolean {
+  return text.length > LONG_LINE && text.split('\n').some(({ length }) => length > LONG_LINE);
 }

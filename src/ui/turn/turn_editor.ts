@@ -6,7 +6,7 @@ import { css, html, nothing } from 'lit';
 import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
 import type { Attachment } from '../conversation/attachments';
-import { fitHeight } from '../shared/field_height';
+import { fitHeight, prepareField } from '../shared/field_height';
 import { isComposing } from '../shared/input_method';
 import { sharedStyles } from '../shared/shared_styles';
 
@@ -51,7 +51,7 @@ class VivaceTurnEditor extends WordedElement {
     return html`
       ${files.length > 0 ? html`<vivace-files removable .files=${files} @vivace-remove=${this.onRemove}></vivace-files>` : nothing}
       <textarea data-testid="edit-text" rows="1" aria-label=${text.label} enterkeyhint="send"
-        .value=${this.text} @input=${() => fitHeight(this.area)} @keydown=${this.onKey}></textarea>
+        .value=${this.text} @beforeinput=${prepareField} @input=${() => fitHeight(this.area)} @keydown=${this.onKey}></textarea>
       <div class="row">
         <button class="button" data-testid="edit-cancel" title=${text.cancelTitle} @click=${() => this.fire('vivace-cancel')}>${text.cancel}</button>
         <button class="button primary" data-testid="edit-save" title=${this.blocked || text.sendTitle}

@@ -400,18 +400,33 @@ describe('files', () => {
     await byId('edit-cancel').click();
   });
 
-  test('a line of a megabyte changes the direction of lines before it is in the field', async () => {
+  test('a line of a megabyte changes the direction of lines before it is in the field, also when it comes back', async () => {
     await open({ answers: [] });
     const field = prompt(page);
-    const bidi = (text: string) =>
-      field.evaluate((field, text) => {
-        const clipboardData = new DataTransfer();
-        clipboardData.setData('text/plain', text);
-        field.dispatchEvent(new ClipboardEvent('paste', { clipboardData })); // unheard by the page, which has files
+    const bidi = (data: string) =>
+      field.evaluate((field, data) => {
+        field.dispatchEvent(new InputEvent('beforeinput', { inputType: 'insertFromPaste', data }));
         return field.style.unicodeBidi;
-      }, text);
-    expect(await bidi('word '.repeat(200_000))).toBe('normal');
+      }, data);
     expect(await bidi('word\n'.repeat(200_000))).toBe('');
+    expect(await bidi('word '.repeat(200_000))).toBe('normal');
+    await field.click();
+    await page.keyboard.type('a');
+    const before = await field.evaluateHandle((field) => {
+      const seen: [string, string][] = [];
+      field.getRootNode().addEventListener('beforeinput', (event) => {
+        seen.push([(event as InputEvent).inputType, field.style.unicodeBidi]);
+      });
+      return seen;
+    });
+    for (const key of ['b', 'Control+z', 'Control+Shift+z', 'c']) await page.keyboard.press(key);
+    expect(await before.jsonValue()).toEqual([
+      ['insertText', ''],
+      ['historyUndo', 'normal'],
+      ['historyRedo', 'normal'],
+      ['insertText', ''],
+    ]);
+    await field.fill('');
   });
 
   test('that do not fit the context get advice with numbers; nothing dropped takes the model away', async () => {

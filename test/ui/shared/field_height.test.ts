@@ -1,7 +1,7 @@
 // The height of a field: measured for short texts, fixed for very long ones.
 
 import { expect, test } from 'vitest';
-import { fitHeight } from '../../../src/ui/shared/field_height';
+import { fitHeight, prepareField } from '../../../src/ui/shared/field_height';
 
 /** A field that counts the layouts of its text. */
 function fieldOf(value: string) {
@@ -43,4 +43,18 @@ test('each line has the direction of its letters, unless one is so long that fin
   for (const text of [`${line}x`, `a\n${line}x`, `${line}x\na`, `${line}\n${line}x\n${line}`]) {
     expect(fieldOf(text).bidi).toBe('normal');
   }
+});
+
+test('a field is prepared for a long line, and for what undo and redo may bring', () => {
+  const preparedFor = (inputType: string, data: string | null) => {
+    const target = { style: { unicodeBidi: '' } };
+    prepareField({ target, inputType, data } as unknown as InputEvent);
+    return target.style.unicodeBidi;
+  };
+  const line = 'x'.repeat(50_000);
+  expect(['a', null, line, `${line}\n${line}`].map((data) => preparedFor('insertFromPaste', data))).toEqual(
+    Array(4).fill(''),
+  );
+  expect(preparedFor('insertFromPaste', `${line}x`)).toBe('normal');
+  expect(['historyUndo', 'historyRedo'].map((type) => preparedFor(type, null))).toEqual(['normal', 'normal']);
 });
