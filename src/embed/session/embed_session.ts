@@ -58,6 +58,8 @@ export class EmbedSession {
   /** The error of the newest failed or canceled load. */
   failure: unknown = null;
   private waiters: Waiter[] = [];
+  /** Ends the calls of `load` for a model that another replaces. */
+  private replaced = new AbortController();
   /** The error of whoever asks a server alone that the visitor has refused. */
   private refusal: Error | null = null;
   private isClosed = false;
@@ -77,13 +79,16 @@ export class EmbedSession {
 
   /**
    * The engine, loaded if necessary. Another `model` or other `options` replace the model of this chat.
-   * @throws the errors of Engine.load; DOMException AbortError after `signal`, the reader's cancel or `close`
+   * @throws the errors of Engine.load; DOMException AbortError after `signal`, the reader's cancel, `close`, or a call
+   * for another model
    */
   async load(model?: string, options?: EngineLoadOptions | null): Promise<ChatEngine> {
     const { signal, onProgress, ...wanted } = options ?? {};
     if (this.isClosed) throw wasTakenOff();
     signal?.throwIfAborted();
     if (this.differs(model, wanted)) {
+      this.replaced.abort(new DOMException('Another model is loaded instead.', 'AbortError'));
+      this.replaced = new AbortController();
       void this.session.close();
       this.state = null;
       const { settings, extras } = split(wanted);
@@ -94,7 +99,7 @@ export class EmbedSession {
     const cancel = () => this.cancel();
     signal?.addEventListener('abort', cancel);
     try {
-      return await abortable(this.ready(), signal);
+      return await abortable(abortable(this.ready(), this.replaced.signal), signal);
     } finally {
       signal?.removeEventListener('abort', cancel);
     }

@@ -36,6 +36,32 @@ test('a model that was lost is loaded again for the next who wants it, once for 
   expect(engines).toHaveLength(2);
 });
 
+test('a load ends where another model comes in its place, and a question goes on to that one', async () => {
+  const loads = new Map<string, (engine: Engine) => void>();
+  const pool = new EnginePool((model) => new Promise((resolve) => loads.set(model, resolve)));
+  const session = new EmbedSession(MODEL, pool, listener);
+  const engineOf = (name: string) =>
+    ({
+      lost: null,
+      info: { hasChatTemplate: true },
+      async unload() {},
+      async *chat() {
+        yield { type: 'warning', code: name, message: '' };
+      },
+    }) as unknown as Engine;
+  const [own, first] = [session.load(), session.load('first')];
+  const question = session.chat('Hello', '').next();
+  const second = session.load('second');
+  await expect(own).rejects.toMatchObject({ name: 'AbortError' });
+  await expect(first).rejects.toMatchObject({ name: 'AbortError' });
+  const again = session.load('second'); // the same load
+  await vi.waitFor(() => expect(loads.has('second')).toBe(true));
+  for (const [name, resolve] of loads) resolve(engineOf(name));
+  expect(await second).toBe(await again);
+  expect((await question).value).toMatchObject({ code: 'second' });
+  await session.close();
+});
+
 test('the hash of the tag is asked of its own model, whatever else is asked, and of no other', async () => {
   const asked: unknown[] = [];
   const pool = new EnginePool(async (model, { sha256, contextLength }) => {
