@@ -255,7 +255,7 @@ export class Engine {
 }
 
 /** Parts of the engine for `vivace/tabs`, which has no copy of them. */
-export const engineParts = { openHost, absolute, isPhone, toFailure, fromFailure, callError, VivaceError };
+export const engineParts = { openHost, absolute, isPhone, checkSignal, toFailure, fromFailure, callError, VivaceError };
 
 /** A model in workers of this page. @param before the arithmetic of an engine whose answers go on here */
 async function openHost(

@@ -29,8 +29,10 @@ export async function shareable({ isPhone }: typeof EngineParts, model: ModelLoc
 export function share(
   parts: typeof EngineParts,
   model: string,
-  { onProgress, signal, ...options }: EngineLoadOptions,
+  { onProgress, signal, ...given }: EngineLoadOptions,
 ): Promise<TabHost> {
+  const options = { ...given };
+  if (typeof given.hubUrl === 'string') options.hubUrl = parts.absolute(given.hubUrl); // as another page reads it
   return TabHost.open(
     browserPlace(nameOf(parts.absolute(model), options)),
     (report, loading, before) => parts.openHost(model, { ...options, onProgress: report, signal: loading }, before),

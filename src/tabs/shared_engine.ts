@@ -19,6 +19,7 @@ export class SharedEngine extends Engine {
    * @throws as Engine.load
    */
   static override async load(model: ModelLocation, options?: EngineLoadOptions | null): Promise<Led> {
+    engineParts.checkSignal(options?.signal);
     const shared = await shareable(engineParts, model);
     if (shared === null) return Object.assign(await Engine.load(model, options), { leads: true });
     return new SharedEngine(await share(engineParts, shared, options ?? {}));

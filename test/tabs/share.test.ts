@@ -2,13 +2,14 @@
 
 import { afterEach, expect, test, vi } from 'vitest';
 import { Engine, engineParts } from '../../src/engine/engine';
-import { shareable } from '../../src/tabs/share';
+import { share, shareable } from '../../src/tabs/share';
 import { SharedEngine } from '../../src/tabs/shared_engine';
 import { TabHost } from '../../src/tabs/tab_host';
 
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });
 
 const refusal = () => new DOMException('Access to the Locks API is denied in this context.', 'SecurityError');
@@ -56,4 +57,35 @@ test('a tab with an engine of its own leads', async () => {
   const engine = await SharedEngine.load(new File([], 'm.gguf'));
   expect(engine).toBe(own);
   expect(engine.leads).toBe(true);
+});
+
+test('tabs that mean another hub by the same words do not meet', async () => {
+  vi.spyOn(TabHost, 'open').mockResolvedValue({} as TabHost);
+  const opened: string[] = [];
+  vi.stubGlobal(
+    'BroadcastChannel',
+    class {
+      constructor(name: string) {
+        opened.push(name);
+      }
+    },
+  );
+  vi.stubGlobal('navigator', { locks: working, userAgent: 'Test' });
+  for (const baseURI of ['https://a.example/one/', 'https://a.example/two/', 'https://a.example/one/page.html']) {
+    vi.stubGlobal('document', { baseURI });
+    await share(engineParts, 'hf:owner/repo', { hubUrl: 'hub' });
+    vi.mocked(TabHost.open).mock.lastCall?.[0].open(() => {});
+  }
+  expect(opened[0]).toContain('https://a.example/one/hub');
+  expect(opened[1]).toContain('https://a.example/two/hub');
+  expect(opened[2]).toBe(opened[0]);
+});
+
+test('a signal that is none is refused', async () => {
+  vi.stubGlobal('navigator', { locks: working, userAgent: 'Test' });
+  const options = { signal: new AbortController() as unknown as AbortSignal };
+  await expect(SharedEngine.load('https://host.example/m.gguf', options)).rejects.toMatchObject({
+    code: 'invalid-request',
+    option: 'signal',
+  });
 });
