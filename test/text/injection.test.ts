@@ -88,6 +88,25 @@ test('a message and its surroundings cannot form a control token', () => {
   expect(byteLevel.decode(ids)).toBe('<|end|>');
 });
 
+test.each([
+  ['two messages', '{% for m in messages %}{{ m.content | trim }}{% endfor %}', ['a <|us ', '\ner|> b']],
+  ['a message and the template', '{% for m in messages %}<|{{ m.content | trim }}|>{% endfor %}', [' end\n', 'x']],
+  ['a message and its end', '{% for m in messages %}{{ m.content | trim }}er|>{% endfor %}', ['a <|us ', 'x']],
+  ['a message and its neighbor', '{% for m in messages %}{{ m.content.strip() }}{% endfor %}', ['<', ' \t|user|>']],
+])('%s that meet without their spaces form no control token', (_, source, contents) => {
+  const trims = createChatTemplate(source, { bosToken: null, eosToken: null });
+  const messages = contents.map((content): ChatMessage => ({ role: 'user', content }));
+  expect(trims.render({ messages }, { addGenerationPrompt: true })).toMatch(/<\|(user|end)\|>/);
+  const json = byteLevelJson();
+  json.normalizer = { type: 'NFC' };
+  for (const token of json.added_tokens as Json[]) token.normalized = true;
+  const normalizing = createTokenizer(files({ tokenizerJson: json }));
+  for (const tokenizer of [byteLevel, sentencePiece, normalizing]) {
+    const { ids } = trims.encode({ messages }, tokenizer);
+    expect(controlCount(ids, tokenizer, [...CONTROL, '<s>'])).toBe(0);
+  }
+});
+
 /** Tools and calls as JSON, without texts that are parts of tokens. */
 const TOOLS = `{% for t in tools %}{{ t | tojson }}{% endfor %}${SOURCE.replace(
   '<|end|>',

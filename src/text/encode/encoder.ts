@@ -33,8 +33,13 @@ export class Encoder {
     }
   }
 
-  /** As AddedTokenSplitter's. A prompt is normalized in sections, so tokens of normalized text are never `within`. */
+  /**
+   * As AddedTokenSplitter's, also without the spaces around the text, which templates take off. A prompt is normalized
+   * in sections, so tokens of normalized text are never `within`.
+   */
   couldForge(text: string, author: Author, within?: Set<string>): boolean {
+    const trimmed = text.trim();
+    if (trimmed !== text && this.couldForge(trimmed, author, within)) return true;
     if (this.raw.couldForge(text, author, within)) return true;
     if (!this.normalized.withholdsAny || text === '') return false;
     const normalized = this.normalize(text);
