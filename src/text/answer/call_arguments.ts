@@ -133,12 +133,18 @@ function mayBe(kind: string, kinds: readonly unknown[]): boolean {
   return !kinds.includes('string') || kinds.includes(kind) || kinds.includes(undefined);
 }
 
+/** Most choices within one another. */
+const MAX_CHOICES = 8;
+
 /** The kinds of value that a schema names. Undefined stands for others. */
-function kindsOf(schema: JsonObject | null): unknown[] {
-  const { type, anyOf, oneOf } = schema ?? {};
-  const choices = asArray(anyOf ?? oneOf).map((choice) => asObject(choice)?.type);
-  const kinds = [type ?? [...asArray(schema?.enum).map(kindOf), ...choices]].flat();
-  return kinds.map((kind) => (kind === 'integer' ? 'number' : kind));
+function kindsOf(schema: JsonObject | null, levels = MAX_CHOICES): unknown[] {
+  if (schema?.type !== undefined) {
+    return [schema.type].flat().map((kind) => (kind === 'integer' ? 'number' : kind));
+  }
+  const values = schema && 'const' in schema ? [schema.const] : asArray(schema?.enum);
+  const choices = levels === 0 ? [] : asArray(schema?.anyOf ?? schema?.oneOf);
+  const kinds = [...values.map(kindOf), ...choices.flatMap((choice) => kindsOf(asObject(choice), levels - 1))];
+  return kinds.length > 0 ? kinds : [undefined];
 }
 
 function kindOf(value: unknown): string {

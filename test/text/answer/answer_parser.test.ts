@@ -233,6 +233,11 @@ describe('calls', () => {
     ['text or a number', { type: ['string', 'integer'] }, '7 days', '7 days'],
     ['one of some texts', { enum: ['7', '8'] }, '7', '7'],
     ['a text in quotes', { enum: ['7'] }, '"7"', '7'],
+    ['one text', { const: '7' }, '7', '7'],
+    ['one number', { const: 7 }, '7', 7],
+    ['one of two texts by choice', { anyOf: [{ const: 'true' }, { enum: ['7', '8'] }] }, '7', '7'],
+    ['text by a choice within', { oneOf: [{ anyOf: [{ type: 'string' }] }, { type: 'null' }] }, '[]', '[]'],
+    ['text or anything', { anyOf: [{ const: '7' }, { description: 'any' }] }, '[]', []],
     ['text or what is defined elsewhere', { anyOf: [{ type: 'string' }, { $ref: '#/$defs/a' }] }, '{}', {}],
     ['nothing', {}, '7', 7],
   ])('between tags have values by their schema: %s', (_, schema, value, wanted) => {
