@@ -1,6 +1,7 @@
 // Answers that end when their reader aborts or leaves, also while nothing comes.
 
 import type { EngineEvent } from '../engine/protocol';
+import { checkSignal } from '../shared/abortable';
 
 export type Answers = AsyncGenerator<EngineEvent, void, undefined>;
 
@@ -13,7 +14,10 @@ export function stoppable(
   const stop = new AbortController();
   const onAbort = () => stop.abort();
   async function* all(): Answers {
+    checkSignal(signal);
     running.add(stop);
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener('abort', onAbort);
     try {
       yield* make(stop.signal);
     } finally {
@@ -23,8 +27,6 @@ export function stoppable(
     }
   }
   const made = all();
-  if (signal?.aborted) onAbort();
-  else signal?.addEventListener('abort', onAbort);
   const end = made.return.bind(made);
   // By itself a generator returns after the event that it waits for, which may never come.
   made.return = (value) => {

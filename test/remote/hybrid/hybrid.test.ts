@@ -104,6 +104,26 @@ test('an option that is none is refused, and so is one that is missing', () => {
   expect(make({ ...options, rule: undefined }).local).toBe(null);
 });
 
+test('a signal that is none is refused with the answer, and one whose answer nobody reads is not held', async () => {
+  const { engine } = hybrid({ rule: 'remote' });
+  const wrong = engine.chat(HELLO, { signal: new AbortController() as unknown as AbortSignal });
+  await expect(read(wrong)).rejects.toMatchObject({ code: 'invalid-request', option: 'signal' });
+  const { signal } = new AbortController();
+  const added = vi.spyOn(signal, 'addEventListener');
+  await engine.chat(HELLO, { signal }).return();
+  engine.complete('Hello', { signal });
+  expect(added).not.toHaveBeenCalled();
+});
+
+test('an answer whose signal aborts before it is read asks nobody', async () => {
+  const { engine, remote } = hybrid({ rule: 'remote' });
+  const stop = new AbortController();
+  const answer = engine.chat(HELLO, { signal: stop.signal });
+  stop.abort();
+  await read(answer).catch((error: Error) => expect(error.name).toBe('AbortError'));
+  expect(remote).not.toHaveBeenCalled();
+});
+
 describe('consent', () => {
   test('is asked before the server is looked for, until it is given, and then no more', async () => {
     const answers = [false, true];
