@@ -58,6 +58,10 @@ export class EmbedSession {
   /** The error of the newest failed or canceled load. */
   failure: unknown = null;
   private waiters: Waiter[] = [];
+  /** Callers that wait for an engine. */
+  private callers = 0;
+  /** One of them has aborted the load. */
+  private isUnwanted = false;
   /** Ends the calls of `load` for a model that another replaces. */
   private replaced = new AbortController();
   /** The error of whoever asks a server alone that the visitor has refused. */
@@ -78,7 +82,8 @@ export class EmbedSession {
   }
 
   /**
-   * The engine, loaded if necessary. Another `model` or other `options` replace the model of this chat.
+   * The engine, loaded if necessary. Another `model` or other `options` replace the model of this chat. An abort of
+   * `signal` ends the load if no other caller waits for it.
    * @throws the errors of Engine.load; DOMException AbortError after `signal`, the reader's cancel, `close`, or a call
    * for another model
    */
@@ -96,12 +101,20 @@ export class EmbedSession {
       this.session = this.sessionFor(model ?? String(this.session.model), { ...this.own.load, ...settings });
     }
     if (onProgress) this.extras = { ...this.extras, onProgress };
-    const cancel = () => this.cancel();
-    signal?.addEventListener('abort', cancel);
+    return this.counted(abortable(abortable(this.ready(), this.replaced.signal), signal), signal);
+  }
+
+  /** @param signal ends the load, too, once nobody waits for it */
+  private async counted<T>(wait: Promise<T>, signal?: AbortSignal): Promise<T> {
+    this.callers++;
     try {
-      return await abortable(abortable(this.ready(), this.replaced.signal), signal);
+      return await wait;
     } finally {
-      signal?.removeEventListener('abort', cancel);
+      this.isUnwanted ||= signal?.aborted === true;
+      if (--this.callers === 0) {
+        if (this.isUnwanted) this.cancel();
+        this.isUnwanted = false;
+      }
     }
   }
 
@@ -119,7 +132,7 @@ export class EmbedSession {
     system: string,
     options: EngineChatOptions,
   ): AsyncGenerator<EngineEvent, void, undefined> {
-    const engine = await Promise.race([abortable(this.ready(), options.signal), left]);
+    const engine = await this.counted(Promise.race([abortable(this.ready(), options.signal), left]));
     if (!engine) return;
     if (typeof asked !== 'string') return yield* hold(engine.chat(asked, options));
     if (!engine.info.hasChatTemplate) return yield* hold(engine.complete(asked, options));

@@ -62,6 +62,41 @@ test('a load ends where another model comes in its place, and a question goes on
   await session.close();
 });
 
+test('an abort ends a load for its caller alone where others wait, and the load itself where nobody does', async () => {
+  const loads: { signal: AbortSignal; resolve: (engine: Engine) => void }[] = [];
+  const pool = new EnginePool(
+    (_, { signal }) =>
+      new Promise((resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason));
+        loads.push({ signal: signal as AbortSignal, resolve });
+      }),
+  );
+  const session = new EmbedSession(MODEL, pool, listener);
+  const stops = Array.from({ length: 4 }, () => new AbortController());
+  const load = (i: number) => session.load(undefined, { signal: stops[i].signal });
+  const [first, second] = [load(0), load(1)];
+  const question = session.chat('Hello', '', { signal: stops[2].signal }).next();
+  await vi.waitFor(() => expect(loads).toHaveLength(1));
+  stops[0].abort();
+  stops[2].abort();
+  await expect(first).rejects.toMatchObject({ name: 'AbortError' });
+  await expect(question).rejects.toMatchObject({ name: 'AbortError' });
+  expect(loads[0].signal.aborted).toBe(false);
+  stops[1].abort();
+  await expect(second).rejects.toMatchObject({ name: 'AbortError' });
+  await vi.waitFor(() => expect(loads[0].signal.aborted).toBe(true));
+  const both = [load(3), session.chat('Hello', '', { signal: stops[3].signal }).next()];
+  await vi.waitFor(() => expect(loads).toHaveLength(2));
+  stops[3].abort(); // of all who wait
+  for (const each of both) await expect(each).rejects.toMatchObject({ name: 'AbortError' });
+  await vi.waitFor(() => expect(loads[1].signal.aborted).toBe(true));
+  const last = session.load();
+  await vi.waitFor(() => expect(loads).toHaveLength(3));
+  loads[2].resolve({ lost: null, async unload() {} } as unknown as Engine);
+  await last;
+  await session.close();
+});
+
 test('the hash of the tag is asked of its own model, whatever else is asked, and of no other', async () => {
   const asked: unknown[] = [];
   const pool = new EnginePool(async (model, { sha256, contextLength }) => {
