@@ -77,7 +77,7 @@ export class RemoteAnswer {
   /** @throws RemoteError for data that is none of this interface, and for the server's own errors */
   *take({ data, name, atMs }: ServerEvent): Generator<EngineEvent, void, undefined> {
     const json = parseObject(data);
-    if (name === 'error' || (json.error !== undefined && json.error !== null)) throw eventFailure(json);
+    if (name === 'error' || json.error != null) throw eventFailure(json);
     const chunk = readChunk(json);
     this.learn(chunk);
     this.dropEcho(chunk);
@@ -196,18 +196,23 @@ export class RemoteAnswer {
 
   /** Calls that cannot be made, as the local engine tells them. */
   private *callErrors(): Generator<EngineEvent, void, undefined> {
-    const names = new Set(this.asked.tools.map(({ name }) => name));
-    for (const [index, { name, arguments: text }] of this.calls.entries()) {
-      const shown = `"${name.slice(0, 80)}"`;
-      if (names.has(name) && isObject(text)) continue;
-      const message = names.has(name) ? `The arguments of ${shown} are no JSON object.` : `There is no tool ${shown}.`;
-      yield { type: 'tool-call-error', index, message, text };
+    for (const [index, call] of this.calls.entries()) {
+      const message = this.fault(call);
+      if (message) yield { type: 'tool-call-error', index, message, text: call.arguments };
     }
+  }
+
+  /** Why a call cannot be made, or ''. */
+  private fault({ name, arguments: text }: CallPart): string {
+    const shown = `"${name.slice(0, 80)}"`;
+    if (!this.asked.tools.some((tool) => tool.name === name)) return `There is no tool ${shown}.`;
+    return isObject(text) ? '' : `The arguments of ${shown} are no JSON object.`;
   }
 
   private end({ finish, isStopText }: Chunk): void {
     const known = Object.hasOwn(FINISH, finish) ? FINISH[finish] : 'stop';
-    const isCalling = this.calls.length > 0 && known === 'eos'; // vLLM's word where a tool was named
+    // vLLM's word where a tool was named. A call that cannot be made is no call, as in the local engine.
+    const isCalling = known === 'eos' && this.calls.some((call) => !this.fault(call));
     this.finish = isCalling ? 'tool-calls' : known === 'eos' && isStopText ? 'stop' : known;
   }
 

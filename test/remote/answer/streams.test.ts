@@ -162,3 +162,15 @@ test('the likeliest tokens come in their order, whatever the order of the server
   const chat = await collect(chatting.chat(HELLO, { logprobs: 3 }));
   expect(chat.tokens[0]?.logprobs?.top.map(({ token }) => token)).toEqual(['a', '10', '7']);
 });
+
+test.each([
+  ['that was broken off', 'weather', '{"city": "Be', 'eos', 1],
+  ['of an unknown tool', 'fly', '{}', 'eos', 1],
+  ['that can be made', 'weather', '{"city": "Bern"}', 'tool-calls', 0],
+])('an answer that stopped with a call %s ended for what it holds', async (_, name, text, reason, nErrors) => {
+  const part = { index: 0, id: 'a', function: { name, arguments: text } };
+  const chunks = [chunkOf({ tool_calls: [part] }), chunkOf({}, 'stop'), DONE];
+  const { engine } = await connect(play(Buffer.from(chunks.join(''))));
+  const { callErrors, finishReason } = await collect(engine.chat(HELLO, { tools: WEATHER }));
+  expect([callErrors.length, finishReason]).toEqual([nErrors, reason]);
+});
