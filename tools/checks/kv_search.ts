@@ -50,7 +50,9 @@ await runTool('npm run kv-search --', FLAGS, async ({ histories = 1000, steps = 
     );
   }
   if (counts.moved > 0)
-    console.log(`  a byte rounded otherwise moved ${counts.moved} of ${counts.logged} answers with log probabilities`);
+    console.log(
+      `  a key or value that was rounded otherwise moved ${counts.moved} of ${counts.logged} answers with log probabilities`,
+    );
   const faults = faultsOf(counts);
   for (const fault of faults) console.log(`  wrong: ${fault}`);
   if (faults.length > 0) process.exitCode = 1;

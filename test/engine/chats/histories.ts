@@ -2,6 +2,7 @@
 // prompts in storage, after tabs that died while writing. Each answer must be that of an engine with no history. Shared
 // by histories.test.ts and `npm run kv-search`.
 
+import type { KvType } from '../../../src/attention/kv_layout';
 import type { AskedConstraint, GenerateOptions } from '../../../src/engine/protocol';
 import { LateBranches, leaveConversation } from '../../../src/engine/worker/prefix_cache/late_branches';
 import { StoredPrompts } from '../../../src/engine/worker/prefix_cache/stored_prompts';
@@ -20,11 +21,11 @@ const VOCAB = 259;
 /** Products of one token and of several add up in another order, which changes the last bits of logits. */
 export const CLOSE = 1e-4;
 /**
- * Where the cache holds signed bytes, a number halfway between two may become either, by these last bits. One such byte
- * moves the log probabilities of the tiny model by up to this (byte_step.test.ts).
+ * Where the cache holds signed bytes or halves, a number halfway between two may become either, by these last bits. One
+ * such number moves the log probabilities of the tiny model by up to this (kv_steps.test.ts).
  */
-export const BYTE_STEP = 0.1;
-/** The share of answers that a byte may move: 6 times that of the first 900 answers. */
+export const KV_STEPS: Readonly<Record<KvType, number>> = { f32: 0, f16: 0.01, q8: 0.1 };
+/** The share of answers that such a number may move: 6 times that of the first 900 answers. */
 const MOVED_SHARE = 0.1;
 
 /** Regular expressions of some answers, three in seven. */
@@ -48,7 +49,7 @@ export interface HistoryCounts {
   beside: number;
   /** Steps of several requests in one pass. */
   together: number;
-  /** Answers whose log probabilities were compared, and those of them that a byte moved. */
+  /** Answers whose log probabilities were compared, and those of them that a step of one number moved. */
   logged: number;
   moved: number;
   wrong: string[];
@@ -130,7 +131,7 @@ export function historiesOf(engine: HistoryEngine): Player {
           counts.wrong.push(`${place}: ${ids.join(' ')} instead of ${wanted.ids.join(' ')}`);
         }
         const distance = logprobDistance(logprobs, wanted.logprobs);
-        const isMoved = engine.keepsBytes && distance >= CLOSE && distance < BYTE_STEP;
+        const isMoved = distance >= CLOSE && distance < KV_STEPS[engine.kvType];
         if (options.logprobs !== undefined) counts.logged++;
         if (isMoved) counts.moved++;
         if (!(distance < CLOSE || isMoved)) counts.wrong.push(`${place}: log probabilities are off by ${distance}`);
@@ -150,7 +151,7 @@ export function historiesOf(engine: HistoryEngine): Player {
   };
 }
 
-/** All faults: what is wrong of single answers, and bytes that move more answers than roundings do. */
+/** All faults: what is wrong of single answers, and numbers that move more answers than roundings do. */
 export function faultsOf({ wrong, moved, logged }: HistoryCounts): readonly string[] {
   if (moved <= 1 + MOVED_SHARE * logged) return wrong;
   return [...wrong, `the log probabilities of ${moved} answers of ${logged} are off by more than ${CLOSE}`];

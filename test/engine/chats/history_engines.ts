@@ -34,8 +34,7 @@ export interface HistoryEngine {
   join(session: Session, turns: Turns): void;
   /** Steps of several requests so far. */
   readonly together: number;
-  /** Keys and values are signed bytes. */
-  keepsBytes: boolean;
+  kvType: KvType;
   /** Answers as an engine does that has no history. */
   fresh: Session;
 }
@@ -50,7 +49,7 @@ export async function cpuHistories(): Promise<HistoryEngine> {
     const backend = new CpuBackend(config, weights, sizes.context);
     return Object.assign(byteSession(backend), { backend });
   };
-  return { sizes, turnTicks: 0, stopsAt: 'check', load, join() {}, together: 0, keepsBytes: false, fresh: load() };
+  return { sizes, turnTicks: 0, stopsAt: 'check', load, join() {}, together: 0, kvType: 'f32', fresh: load() };
 }
 
 /** Rooms of slots differ by so many positions, as each compiles kernels of its own. */
@@ -95,7 +94,7 @@ export async function batchHistories(gpu: Gpu, kvType: KvType = 'f32'): Promise<
     get together() {
       return together;
     },
-    keepsBytes: kvType === 'q8',
+    kvType,
     fresh: byteSession(fresh),
   };
 }
