@@ -96,6 +96,7 @@ const DOORS: Record<string, readonly string[]> = {
     'matvec_plan',
     'placed_formats',
     'product_profile',
+    'started',
     'weight_format',
   ],
   'kernels/linear/epilogues': [

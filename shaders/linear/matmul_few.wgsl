@@ -3,8 +3,9 @@
 //
 // LANES threads share PAIRS pairs of rows, a lane every LANES-th block of 32 columns. The weights of the next trip are
 // on their way, as they are stored, while those of this trip are multiplied with the blocks of four tokens, and of four
-// more where there are as many. Then ADDERS threads add up the lanes of a pair and a token, and one thread adds up what those have; half of
-// the tokens at a time where workgroup memory is short. The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS.
+// more where there are as many. Then ADDERS threads add up the lanes of a pair and a token, and one thread adds up what
+// those have; half of the tokens at a time where workgroup memory is short. The bound weights are rows ROW0 ..
+// ROW0 + PART_ROWS of ROWS.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS; PAIRS: 1 or 2; WORKGROUP, LANES: powers of two; AT_ONCE:
 // tokens that are added up at once, 4 or 8; GRID_X.
 // Libraries: weights/*, x_few_*, params. The epilogue defines fetch(token, row) and emit(token, row, y, fetched), row

@@ -1,5 +1,5 @@
-// x_few_q8.wgsl where rows are many: a workgroup of 8 * LANES threads brings the blocks of a trip to workgroup memory, of
-// each token LANES, while those before are multiplied. Libraries: start; started_* of the format.
+// x_few_q8.wgsl where rows are many: a workgroup of 8 * LANES threads brings the blocks of a trip to workgroup memory,
+// of each token LANES, while those before are multiplied. Libraries: start; started_* of the format.
 @group(0) @binding(2) var<storage, read> x: array<vec4<u32>>;
 
 const NORMS_HERE = false;
