@@ -1,5 +1,6 @@
 // Draws documents from random schemas and asks another validator: whatever the automaton writes has to be valid.
 
+import { isIPv4, isIPv6 } from 'node:net';
 import { Ajv2020 } from 'ajv/dist/2020';
 import { ConstraintError } from '../../../src/errors';
 import { compileGrammar } from '../../../src/grammar/compile/compile';
@@ -21,6 +22,15 @@ function formats(): [string, (text: string) => boolean][] {
     !Number.isNaN(Date.parse(`2000-01-01T${text.slice(0, 8)}Z`));
   const isMail = (text: string) => /^[^@\s]{1,65}@[^@\s]+\.[^@\s.]+$/.test(text) && text.length <= 254;
   const isUriReference = (text: string) => /^([!#$&-;=?-Z[\]_a-z~]|%[0-9A-Fa-f]{2})*$/.test(text);
+  // Each unit has the next one behind it, or none of these.
+  const isDuration = (text: string) => {
+    const units = (part: string) => part.replace(/\d+/g, '');
+    const [date, time, ...more] = text.slice(1).split('T');
+    const isRun = (part: string, all: string) => part !== '' && /^(\d+[A-Z])+$/.test(part) && all.includes(units(part));
+    if (text[0] !== 'P' || more.length > 0) return false;
+    if (time === undefined) return isRun(date, 'YMD') || /^\d+W$/.test(date);
+    return (date === '' || isRun(date, 'YMD')) && isRun(time, 'HMS');
+  };
   return [
     ['uri', (text) => isUriReference(text) && /^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)],
     ['uri-reference', (text) => isUriReference(text) && /^(?:[A-Za-z][A-Za-z0-9+.-]*:|[^:]*(?:[/?#]|$))/.test(text)],
@@ -29,6 +39,13 @@ function formats(): [string, (text: string) => boolean][] {
     ['date-time', (text) => isDay(text.slice(0, 10)) && text[10] === 'T' && isTime(text.slice(11))],
     ['uuid', (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)],
     ['email', isMail],
+    [
+      'hostname',
+      (text) => text.length <= 253 && text.split('.').every((label) => /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/.test(label)),
+    ],
+    ['ipv4', isIPv4],
+    ['ipv6', isIPv6],
+    ['duration', isDuration],
   ];
 }
 

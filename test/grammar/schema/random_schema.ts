@@ -15,7 +15,19 @@ const PATTERNS = [
   '^"\\\\\\n$',
   '^[^a-z]?ä',
 ];
-const FORMATS = ['date', 'date-time', 'time', 'uuid', 'email', 'uri', 'uri-reference'];
+const FORMATS = [
+  'date',
+  'date-time',
+  'time',
+  'duration',
+  'uuid',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uri',
+  'uri-reference',
+];
 const VALUES = [null, true, false, 0, -1, 1.5, 1e21, '', 'a', 'ab', 'ä"\\\n', [], [1, 'a'], {}, { a: [null] }];
 
 /** A schema that may contain itself by way of `#/$defs/one` and `#/$defs/two`. */

@@ -52,7 +52,8 @@ const BUILDS = [
  * took the core 0.3. The name that an unknown option was meant to be, said by each call, took a first answer 0.3.
  * Servers are parts of their own. What waits for them took the core 0.1 (who answers, if not the engine), the tag 1
  * (attributes, the way to the part, answers that move) and the panel 0.7 (places of tokens in chart, legend, runs).
- * The attribute `data-share` and the way to its part took the tag 0.2.
+ * The attribute `data-share` and the way to its part took the tag 0.2. Hosts, addresses and durations took constraints
+ * 0.2.
  */
 export const BUDGETS = [
   { name: 'core of the package', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 15.3 },
@@ -79,7 +80,7 @@ export const BUDGETS = [
   { name: 'servers for the embed', files: ['embed_server.js'], budgetKb: 30, ceilingKb: 30 },
   { name: 'math for the embed', files: ['embed_math.js'], budgetKb: 62, ceilingKb: 62 },
   { name: 'one engine for all tabs, for the embed', files: ['embed_tabs.js'], budgetKb: 7, ceilingKb: 7 },
-  { name: 'constraints', files: ['lib/constraint.js'], budgetKb: 15, ceilingKb: 18.7 },
+  { name: 'constraints', files: ['lib/constraint.js'], budgetKb: 15, ceilingKb: 19 },
 ];
 
 /**
