@@ -1,6 +1,6 @@
 // All layers of a decode step in one dispatch (Hazy Research 2025, "No bubbles"): x, the embedding of a token, to x
 // after the last layer; or of the tokens of up to ROWS conversations, so that each weight is read once for all. The
-// workgroups share the rows of each product, and hand over activations in words, those of a token behind one another:
+// workgroups share the rows of each product, and hand over activations in words:
 //   qkv      rows of q, k, v = W n(x) + b             reads X, leaves QKV
 //   attend   a split of the keys                      reads QKV, leaves PARTS
 //   merge    the splits                               reads PARTS, leaves A

@@ -4,6 +4,10 @@
 // the first words of all blocks come first, those of a block side by side: a thread reads whole blocks, its neighbors
 // the next ones. x_one.wgsl and x_several.wgsl say how blocks lie in workgroup memory.
 // Constants: X_WORDS (pairs of x_words), MOST_OWN (values of a token that a workgroup publishes at a time), ZERO_BELOW.
+
+// A block of 32 columns of a token: its bytes, and of each half of them d and start16.
+struct X { low: vec4<u32>, high: vec4<u32>, d: vec2<f32>, start: vec2<i32> }
+
 var<workgroup> x_words: array<vec2<u32>, X_WORDS>;
 // Of each token: values to publish, none of them NaN (y_at); the rows of the residual stream that this workgroup owns;
 // and the sum of squares of x.

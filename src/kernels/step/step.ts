@@ -234,11 +234,12 @@ function sources(
     handOver,
     publish,
     xBlocks,
-    ...(shape.rows === 1 ? [xOne] : [START, xSeveral]),
+    START,
+    shape.rows === 1 ? xOne : xSeveral,
     heads,
     ...ATTENTION[attention].source(shape, plan, subgroup),
     merge,
-    ...formats.map((format) => formatWgsl(format, shape.rows)),
+    ...formats.map(formatWgsl),
     ...takes(shape, plan).map((take) => takeWgsl(take, plan.launch.threads)),
     ...products(plan, attention).map((product) => productWgsl(product, plan, shape.rows, subgroup)),
     wgsl,
@@ -278,19 +279,19 @@ interface XWait {
   normed: boolean;
 }
 
-/** The wait for a chunk of the columns of x of one token: a thread takes words. */
+/** The wait for x of one token, all columns at once: a thread takes words. */
 function takeX(name: string, { products }: StepPlan, { product, first, normed }: XWait): Take {
-  const [[{ blocks, chunk }]] = products[product];
-  const [all, some] = [blocks * X_BLOCK, chunk * X_BLOCK]; // words
-  const at = (i: string) => {
-    const own = chunk < blocks ? `chunk * ${some}u + ${i}` : i;
-    return `${first}u + ${blocks % chunk === 0 ? own : `min(${own}, ${all - 1}u)`}`;
-  };
+  const [[{ blocks }]] = products[product];
   const words = wordsOf(normed);
-  const put = (i: string, [payload]: readonly string[]) => `let w = ${i};
-    let at = w % 8u * ${xStride(chunk, 1)}u + w / 16u;
-    if (w % 8u < ${words}u) { x_words[at][w / 8u % 2u] = ${payload}; }`;
-  return { name, parameter: 'chunk', count: some, at, put, polled: chunk < blocks };
+  return {
+    name,
+    parameter: 'chunk',
+    count: blocks * X_BLOCK,
+    at: (i) => `${first}u + ${i}`,
+    put: (i, [payload]) => `let w = ${i};
+    let at = w % 8u * ${xStride(blocks, 1)}u + w / 16u;
+    if (w % 8u < ${words}u) { x_words[at][w / 8u % 2u] = ${payload}; }`,
+  };
 }
 
 /**

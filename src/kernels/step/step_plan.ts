@@ -65,9 +65,8 @@ export type StepAttention = 'tiles' | 'lanes';
 export const X_BLOCK = 16;
 /** Words of a block of activations: 6 of bytes, the scale, the sum of squares. */
 const BLOCK_WORDS = 8;
-/** Words of a block that a product reads: all but the squares, or all in front of a product with a norm. */
-const X_WORDS = 7;
-const NORMED_WORDS = 8;
+/** Those that a product without a norm reads: all but the squares. */
+const READ_WORDS = 7;
 /** Quads of words of a block of 32 columns of one of several tokens (shaders/step/x_several.wgsl). */
 export const X_QUADS = 3;
 /** Words between a block of 16 values to publish and the next one, of several tokens. */
@@ -156,7 +155,9 @@ export function xStride(blocks: number, tokens: number): number {
 /** The squares of the blocks of x: the pair of words of the first token's, and the pairs from one token to the next. */
 export function squaresOf(blocks: number, tokens: number): { first: number; step: number } {
   const stride = xStride(blocks, tokens);
-  return tokens === 1 ? { first: X_WORDS * stride, step: 0 } : { first: 2 * X_QUADS * tokens * stride, step: blocks };
+  return tokens === 1
+    ? { first: READ_WORDS * stride, step: 0 }
+    : { first: 2 * X_QUADS * tokens * stride, step: blocks };
 }
 
 /** Pairs of words that `blocks` blocks of 32 of each token take in workgroup memory. */
@@ -335,7 +336,7 @@ export function mostRowParts({ products, launch }: Pick<StepPlan, 'products' | '
 
 /** Words of a block of x that a product waits for. */
 export function wordsOf(normed: boolean): number {
-  return normed ? NORMED_WORDS : X_WORDS;
+  return normed ? BLOCK_WORDS : READ_WORDS;
 }
 
 /** Pairs of words in workgroup memory that hold x, or the values of a tile of keys, or o of every thread. */

@@ -71,10 +71,10 @@ fn ${name}(${parameters}) {
 const DECLARED = /\b(?:fn|struct|alias|const) (\w+)/g;
 
 /** A weight format with every name marked by the format, reading the planes that all formats share. */
-export function formatWgsl(format: RunPlan['format'], tokens: number): string {
+export function formatWgsl(format: RunPlan['format']): string {
   const { wgsl, constants = {} } = WEIGHT_FORMATS[format];
   const lines = Object.entries(constants).map(([name, value]) => `const ${name} = ${value};`);
-  const source = [...lines, ...wgsl, tokens === 1 ? '' : STARTED[format]].join('\n');
+  const source = [...lines, ...wgsl, STARTED[format]].join('\n');
   const names = new Set([...source.matchAll(DECLARED)].map(([, name]) => name));
   return source
     .replace(/@group[^;]*;/g, '')
@@ -342,18 +342,16 @@ function productsWgsl(run: Run, threads: number): string {
   // A format may ask for the place of a block among those that share a word: where rows are even, it is the row's own.
   const place = (r: number) =>
     blocks % 2 === 0 ? `${first}block` : `${rowWgsl(run, r, 'trip', threads)} * ${blocks}u + ${first}block`;
-  const several = tokens > 1;
   const unpacked = (r: number) =>
-    `let u${r} = ${marked(several ? 'unpack_started' : 'unpack', format)}(${marked('packed', format)}(c${r}, ${place(r)}));`;
-  const dot = marked(several ? 'scaled_dot_halves_started' : 'scaled_dot_halves', format);
-  const start = several ? ', x.start' : '';
-  const product = (r: number, t: number) => `${id}s${r * tokens + t} += ${dot}(u${r}, x.low, x.high, x.d${start});`;
+    `let u${r} = ${marked('unpack_started', format)}(${marked('packed', format)}(c${r}, ${place(r)}));`;
+  const dot = marked('scaled_dot_halves_started', format);
+  const product = (r: number, t: number) => `${id}s${r * tokens + t} += ${dot}(u${r}, x.low, x.high, x.d, x.start);`;
   const token = (t: number) => `{ let x = ${xWgsl(tokens, t, chunk)};
         ${each(groupRows, (r) => product(r, t), '\n        ')} }`;
   const near = each(Math.ceil(tokens / 2), token);
   const far = each(Math.floor(tokens / 2), (i) => token(Math.ceil(tokens / 2) + i));
   const own = chunk % lanes === 0 ? 'block' : `min(block, ${chunk - 1}u)`;
-  const multiply = `let at = ${several ? `${own} * 2u` : own};
+  const multiply = `let at = ${tokens === 1 ? own : `${own} * 2u`};
       ${each(groupRows, unpacked, '\n      ')}
       ${near}
       ${far && `if (n_rows() > ${Math.ceil(tokens / 2)}u) { ${far} }`}`;

@@ -59,6 +59,14 @@ const CASES: Record<string, Case> = {
     },
     launch: { groups: 9, threads: 128 },
   },
+  'gate and up in chunks of columns and in turns of rows, whose sums are added up in each chunk': {
+    model: {
+      variant: { format: 'q8' },
+      shape: { ...small, layers: 1, hidden: 1056, intermediate: 1152, heads: 2, kvHeads: 1, headDim: 32 },
+    },
+    launch: { groups: 9, threads: 32 },
+    times: 1,
+  },
   'a group of four heads, whose values a thread reads once, in two tiles': {
     model: {
       variant: { format: 'q8' },
