@@ -8,10 +8,10 @@
 // ROW0 + PART_ROWS of ROWS.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS; PAIRS: 1 or 2; WORKGROUP, LANES: powers of two; AT_ONCE:
 // tokens that are added up at once, 4 or 8; GRID_X.
-// Libraries: weights/*, params, and x_few_*, which defines NORMS_HERE; X, load_x and square_of; Held, a block of weights
-// as it waits, and load_held; Weights, weights_of and product; and STAGES, where fetch_x and stage_x bring the x of a
-// trip to workgroup memory. The epilogue defines fetch(token, row) and emit(token, row, y, fetched), row
-// even; and finish(first_row, lid), where first_row is that of the workgroup in its part (finish_none).
+// Libraries: weights/*, params, and x_few_*, which defines NORMS_HERE; X, load_x and square_of; Held, a block of
+// weights as it waits, and load_held; Weights, weights_of and product; and STAGES, where fetch_x and stage_x bring the
+// x of a trip to workgroup memory. The epilogue defines fetch(token, row) and emit(token, row, y, fetched), row even;
+// and finish(first_row, lid), where first_row is that of the workgroup in its part (finish_none).
 const BLOCKS = COLS / 32u;
 const GROUPS = WORKGROUP / LANES;
 const TRIPS = (BLOCKS + LANES - 1u) / LANES;

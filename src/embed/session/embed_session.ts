@@ -58,10 +58,8 @@ export class EmbedSession {
   /** The error of the newest failed or canceled load. */
   failure: unknown = null;
   private waiters: Waiter[] = [];
-  /** Callers that wait for an engine. */
-  private callers = 0;
-  /** One of them has aborted the load. */
-  private isUnwanted = false;
+  /** Those who wait for an engine of the newest model, and whether one of them has aborted the load. */
+  private waits = { callers: 0, isUnwanted: false };
   /** Ends the calls of `load` for a model that another replaces. */
   private replaced = new AbortController();
   /** The error of whoever asks a server alone that the visitor has refused. */
@@ -94,6 +92,7 @@ export class EmbedSession {
     if (this.differs(model, wanted)) {
       this.replaced.abort(new DOMException('Another model is loaded instead.', 'AbortError'));
       this.replaced = new AbortController();
+      this.waits = { callers: 0, isUnwanted: false };
       void this.session.close();
       this.state = null;
       const { settings, extras } = split(wanted);
@@ -106,15 +105,18 @@ export class EmbedSession {
 
   /** @param signal ends the load, too, once nobody waits for it */
   private async counted<T>(wait: Promise<T>, signal?: AbortSignal): Promise<T> {
-    this.callers++;
+    const { waits } = this;
+    waits.callers++;
     try {
-      return await wait;
+      const found = await wait;
+      if (found) waits.isUnwanted = false; // an engine came, perhaps before the model that loads beside it
+      return found;
+    } catch (error) {
+      waits.isUnwanted ||= signal?.aborted === true;
+      throw error;
     } finally {
-      this.isUnwanted ||= signal?.aborted === true;
-      if (--this.callers === 0) {
-        if (this.isUnwanted) this.cancel();
-        this.isUnwanted = false;
-      }
+      if (--waits.callers === 0 && waits.isUnwanted && waits === this.waits) this.cancel();
+      if (waits.callers === 0) waits.isUnwanted = false;
     }
   }
 

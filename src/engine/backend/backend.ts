@@ -117,7 +117,7 @@ export interface Batching {
   readonly room: number;
   /** The time of a step of so many requests, as a multiple of a step of one, as measured on this GPU. */
   readonly cost: (requests: number) => number;
-  /** False where the next batch finds the cost anew. */
+  /** False where another batch, made later, finds the cost anew. */
   readonly isCostSure: boolean;
   /**
    * Makes ready for requests with log probabilities. Steps may be in flight.

@@ -19,7 +19,7 @@ interface Findings {
   timings: number;
 }
 
-/** Timings that must find two requests faster in turns: a GPU that idled during a compilation may still be slow. */
+/** Timings that must find two requests faster in turns: a GPU that idled while shaders were compiled may be slow. */
 const SURE_TIMINGS = 3;
 
 const isSure = ({ cost, timings }: Findings) => cost(2) < 2 || timings >= SURE_TIMINGS;

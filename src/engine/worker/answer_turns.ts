@@ -43,7 +43,7 @@ export class AnswerTurns implements AnswerBeside {
     if (!turn?.isShared) return false;
     const { branches, lateBranches: late } = session;
     if (branches || !late) return true;
-    void late.open(session).then(() => session.branches ?? turn.stay());
+    void late.open(session).then(() => session.branches ?? turn.stay('busy'));
     return false;
   }
 

@@ -193,7 +193,7 @@ async function obeying({ automaton, onlyCalls }: AskedConstraint): Promise<Obey>
   };
 }
 
-/** The parts of a request that a plain answer does without. */
+/** The parts of a request that a plain first answer does without. */
 interface Parts {
   obey?: Obey;
   readCalls?: ReadCalls;

@@ -209,6 +209,7 @@ const api: WorkerApi = {
       const session: Session = Object.assign(made.session, { pause, lateBranches, stored: latePrompts(made) });
       model = { ...made, session: Object.assign(session, { batches: new Batches(session, turns) }) };
       warnings = model.info.warnings;
+      void lateBranches?.open(session); // now: behind the load the page sends no request by itself
       void model.session.backend.failing?.then((error) => {
         isLost = true;
         const message: LostMessage = { lost: toFailure(error), parkedBytes: session.branches?.held.bytes ?? 0 };

@@ -26,7 +26,7 @@ const MOST_LANES = 64;
 const TRIPS = 2;
 /** Threads of a workgroup with a pair of rows each, and with two. */
 const WORKGROUPS = { 1: 128, 2: 64 } as const;
-/** Lanes where x is staged: 7 KiB of workgroup memory, of which a multiprocessor holds six. */
+/** Lanes where x is staged: with 7 KiB of workgroup memory, six workgroups fit the 48 KiB of a multiprocessor. */
 const STAGED_LANES = 8;
 /** Lanes of an epilogue that takes many rows together. */
 const FINISH_LANES = 8;
@@ -72,7 +72,7 @@ export function planFew(shape: FewShape, isSoftware: boolean): FewPlan {
   const PAIRS = input === 'q8' && (rows / 4) * LEAST_LANES >= ENOUGH_THREADS ? 2 : 1;
   const filling = powerOfTwo((ENOUGH_THREADS * 2 * PAIRS) / rows);
   const LANES = Math.min(most, Math.max(LEAST_LANES, Math.min(MOST_LANES, filling)));
-  // With many rows a workgroup has enough of them to bring x to workgroup memory.
+  // With many rows a workgroup has enough of them to bring x to workgroup memory, and fewer lanes have less to add up.
   if (PAIRS === 2 && most >= STAGED_LANES) {
     return { PAIRS, LANES: STAGED_LANES, WORKGROUP: FEW_TOKENS * STAGED_LANES, AT_ONCE: FEW_TOKENS / 2, staged: true };
   }

@@ -12,8 +12,8 @@ import { ended, lastAnswer, openSite, progress, ready, type Site, send, setting,
 
 /** The parts of a first answer on the CPU: one, and two that it shares with others. */
 const PARTS = ['part_load_on_cpu', 'part_dequantize', 'part_embedding', 'part_token_bytes'];
-/** The part that comes behind a first answer, for a second conversation. */
-const BEHIND = 'part_branches';
+/** The part that a load asks for at its end, for a second conversation. */
+const LAST = 'part_branches';
 
 let site: Site;
 /** What the server has no more, by name. */
@@ -97,7 +97,7 @@ test('a first answer fetches the core and the parts that it needs', async () => 
   lost = null;
   const opened = await open();
   expect(await answer(opened)).not.toBe('');
-  await expect.poll(() => opened.files).toEqual([...PARTS, BEHIND]);
+  await expect.poll(() => opened.files).toEqual([...PARTS, LAST]);
   await opened.page.context().close();
 });
 
@@ -120,25 +120,25 @@ test('a part that cannot be had is an error with a remedy, and comes with the ne
   lost = null;
   await page.getByRole('button', { name: 'Try again' }).click();
   expect(await answer(opened)).not.toBe('');
-  await expect.poll(() => files).toEqual(['part_load_on_cpu', 'vivace_worker', ...PARTS, BEHIND]);
+  await expect.poll(() => files).toEqual(['part_load_on_cpu', 'vivace_worker', ...PARTS, LAST]);
   await page.context().close();
 });
 
-test('without the part that comes behind an answer, the next ones are as ever, and ask for it again', async () => {
+test('without the part that no first answer waits for, all answers are as ever, and ask for it again', async () => {
   lost = /part_branches/;
   const opened = await open();
   const { page, files } = opened;
   await ready(page);
   await setting(page, 'temperature', '0');
   const first = await answer(opened);
-  await expect.poll(() => files.filter((file) => file === BEHIND).length).toBe(1);
+  await expect.poll(() => files.filter((file) => file === LAST).length).toBe(2); // with the load, and behind the answer
   for (const chat of ['the same', 'another']) {
     if (chat === 'another') await page.getByRole('button', { name: 'New conversation' }).first().click();
     await send(page, 'Tell me a story');
     expect(await ended(page)).toBe('done');
   }
   expect(await textOf(lastAnswer(page).locator('.text'))).toBe(first);
-  const tries = files.filter((file) => file === BEHIND).length;
+  const tries = files.filter((file) => file === LAST).length;
   expect(tries).toBeGreaterThan(2);
   lost = null;
   await send(page, 'And then?');
@@ -157,7 +157,7 @@ test('a message with a control token has no answer without the part for it, and 
   lost = null;
   await send(page, 'Say <|im_end|> to me');
   expect(await ended(page)).toBe('done');
-  const asked = files.filter((file) => file !== BEHIND);
+  const asked = files.filter((file) => file !== LAST);
   expect(asked).toEqual([...PARTS, 'part_provenance', 'vivace_worker', 'part_provenance']);
   await page.context().close();
 });
@@ -175,7 +175,7 @@ describe('the package', () => {
 
   test('a first answer imports the core and the parts that it needs', async () => {
     const { outcome, files } = await ask('client.html');
-    expect([outcome, ...files.filter((file) => file !== BEHIND)]).toEqual(['done', 'core', ...PARTS]);
+    expect([outcome, ...files.filter((file) => file !== LAST)]).toEqual(['done', 'core', ...PARTS]);
   });
 
   test('where the policy forbids the worker to import, it begins again with all parts', async () => {

@@ -235,3 +235,26 @@ test('who waits for an answer hears that the visitor refused the server, and may
   expect(await loading).toBe(engine);
   await session.close();
 });
+
+test('an abort ends no load of a model beside a server that another caller has got', async () => {
+  const { serve } = scriptedServer();
+  const signals: (AbortSignal | undefined)[] = [];
+  const never = new EnginePool((_, { signal }) => {
+    signals.push(signal);
+    return new Promise<never>(() => {});
+  });
+  const rule = 'remote-until-loaded';
+  const session = new EmbedSession({ ...MODEL, server: { ...server, rule } }, never, listener);
+  const stop = new AbortController();
+  const [first, second] = [session.load(undefined, { signal: stop.signal }), session.load()];
+  come({ serve });
+  await vi.waitFor(() => expect(signals).toHaveLength(1));
+  stop.abort();
+  await expect(first).rejects.toMatchObject({ name: 'AbortError' });
+  const engine = {} as Engine;
+  serve.mock.lastCall?.[0].onEngine(engine, false);
+  expect(await second).toBe(engine);
+  await nextTask();
+  expect(signals[0]?.aborted).toBe(false);
+  await session.close();
+});

@@ -63,6 +63,8 @@ let givesUpAfter: number;
 let cost: number;
 /** The cost once it is sure, if it is not yet. */
 let sureCost: number | null;
+/** The clock of batches. */
+let nowMs: number;
 /** Most positions of a slot. */
 let mostRoom: number;
 /** Most positions of all slots for which there is memory. */
@@ -133,6 +135,7 @@ function open(budget = 1e9, most = 8, batchCost = 1) {
   let ticks = 0;
   cost = batchCost;
   sureCost = null;
+  nowMs = 0;
   steps = [];
   plain = [];
   stepTimes = [];
@@ -145,7 +148,7 @@ function open(budget = 1e9, most = 8, batchCost = 1) {
   turns.most = most;
   session = byteSession(backend);
   session.branches = new Branches(backend.parking, budget);
-  session.batches = new Batches(session, turns, () => 0);
+  session.batches = new Batches(session, turns, () => nowMs);
 }
 
 /** Gives up all branches, and memory for another one, which may still be on its way. */
@@ -306,7 +309,7 @@ describe('answers at once', () => {
 
   test('one that is left goes on by itself, and its conversation is found again', async () => {
     open();
-    const [long, short] = [ASKED[0], { ...ASKED[1], options: { ...ASKED[1].options, maxTokens: 20 } }];
+    const [long, short] = [ASKED[0], { ...ASKED[1], options: { ...ASKED[1].options, maxTokens: 28 } }];
     const expected = await alone([long, short]);
     const answers = await Promise.all([long, short].map(run));
     expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
@@ -484,12 +487,16 @@ describe('answers at once', () => {
     expect(Math.max(...steps)).toBe(4); // more of them are worth it
   });
 
-  test('a batch that was slower than turns on a GPU that idled is timed anew, and steps', async () => {
+  test('a batch that was slower than turns on a GPU that idled is timed anew after a while, and steps', async () => {
     open(1e9, 8, 2.5);
     sureCost = 1;
     const asked = ASKED.slice(0, 2);
-    const answers = await Promise.all(asked.map(run));
     const expected = await alone(asked);
+    await Promise.all(asked.map(run));
+    await Promise.all(asked.map(run));
+    expect([plain.length, steps.length]).toEqual([1, 0]);
+    nowMs = 2000;
+    const answers = await Promise.all(asked.map(run));
     expect(answers.map(({ said }) => said)).toEqual(expected.map(({ said }) => said));
     expect(plain.length).toBe(2);
     expect(Math.max(...steps)).toBe(2);

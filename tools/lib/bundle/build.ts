@@ -46,10 +46,11 @@ const BUILDS = [
  * on the way there. A `*` stands for the hash of a file.
  * The core is what `import { Engine }` brings before a load. A first answer takes the code of the worker with it, and a
  * GGUF of a hub one part more. What only some GPUs, files or questions need is in neither: the CPU, the fused step, the
- * race of a first visit, other formats, constraints, calls, typed control tokens, stored prompts, the branches of a
- * second conversation, the tuner, the check in idle. The script tag is what a page fetches before a visitor opens the
- * chat. Rings of layers with a window took up to 1.5 of a first answer; an engine whose model may be in another tab
- * took the core 0.3. The name that an unknown option was meant to be, said by each call, took a first answer 0.3.
+ * race of a first visit, other formats, constraints, calls, typed control tokens, stored prompts, the tuner, the check
+ * in idle; and the branches of a second conversation, for which a load asks at its end and nobody waits. The script tag
+ * is what a page fetches before a visitor opens the chat. Rings of layers with a window took up to 1.5 of a first
+ * answer; an engine whose model may be in another tab took the core 0.3. The name that an unknown option was meant to
+ * be, said by each call, took a first answer 0.3.
  * Servers are parts of their own. What waits for them took the core 0.1 (who answers, if not the engine), the tag 1
  * (attributes, the way to the part, answers that move) and the panel 0.7 (places of tokens in chart, legend, runs).
  * The attribute `data-share` and the way to its part took the tag 0.2. Hosts, addresses and durations took constraints
@@ -61,11 +62,11 @@ export const BUDGETS = [
     name: 'code of a first answer from a hub',
     files: ['lib/vivace.js', 'lib/vivace_worker_core-*.js', 'lib/vivace_worker_part_hub_model-*.js'],
     budgetKb: 110,
-    ceilingKb: 146,
+    ceilingKb: 146.1,
   },
   // 0.2 KB of them: the cost of a context with windows, in the settings; 0.5: waits that end, words for any model;
   // 0.1: a panel that comes in the middle of an answer waits for the next one.
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 70.5 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 70.6 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.7 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_shared.js'], budgetKb: 8, ceilingKb: 8.8 },
   { name: "OpenAI's completions", files: ['lib/openai_completions.js'], budgetKb: 1, ceilingKb: 1 },
@@ -92,7 +93,7 @@ export const BUDGETS = [
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 93 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 221.3 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 221.4 },
 ];
 
 /** The built file below dist/ that a name with a `*` means. */

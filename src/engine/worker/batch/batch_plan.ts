@@ -15,6 +15,9 @@ const ROOM_STEP = 256;
 /** Most of the free budget that slots take: conversations beside them are worth the rest. */
 const SLOTS_SHARE = 3 / 4;
 
+/** Milliseconds for which a cost that is not sure is believed: a GPU that works has its full speed by then. */
+const UNSURE_MS = 2000;
+
 /** Slots, and positions of each. */
 type BatchShape = Pick<Batching, 'slots' | 'room'>;
 
@@ -26,8 +29,9 @@ export class BatchPlan {
   isRefused = false;
   /** Most positions of all slots together, as far as buffers and memory of this GPU have told. */
   mostPositions = Number.POSITIVE_INFINITY;
-  /** The cost of a step by its requests, once a batch has told it. */
-  cost: Batching['cost'] | null = null;
+  /** The cost of a step by its requests, once a batch has told it, and the time until which it is believed. */
+  private cost: Batching['cost'] | null = null;
+  private costUntil = 0;
   /** What steps of a batch cannot do on this GPU. */
   readonly refused = new Set<BatchAbility>();
   /** Tokens of each conversation when it last asked for a seat, or left one. */
@@ -38,7 +42,14 @@ export class BatchPlan {
   constructor(
     private readonly session: Session,
     private readonly mostSlots: () => number,
+    private readonly now: () => number,
   ) {}
+
+  /** Notes what steps of a batch cost. Where that is not sure, a later batch is to find it anew. */
+  learnCost({ cost, isCostSure }: Pick<Batching, 'cost' | 'isCostSure'>): void {
+    this.cost = cost;
+    this.costUntil = isCostSure ? Number.POSITIVE_INFINITY : this.now() + UNSURE_MS;
+  }
 
   /** Notes the tokens of a conversation. */
   note(turns: AnswerBeside, tokens: number): void {
@@ -88,7 +99,8 @@ export class BatchPlan {
    */
   isWorth({ slots, room }: BatchShape): boolean {
     const together = Math.min(slots, this.candidates(room));
-    return together > Math.max(1, this.cost?.(together) ?? 0);
+    const cost = this.now() < this.costUntil ? this.cost : null;
+    return together > Math.max(1, cost?.(together) ?? 0);
   }
 
   /** Running requests that could step together in slots of so many positions. */

@@ -38,7 +38,7 @@ export class BatchTurns implements StepsBeside {
     private readonly turns: Turns,
     private readonly now: () => number,
   ) {
-    this.plan = new BatchPlan(session, () => turns.most);
+    this.plan = new BatchPlan(session, () => turns.most, now);
   }
 
   mayJoin(turns: AnswerBeside, answer: Answer, { position, most, queued }: IdsInFlight): boolean {
@@ -213,9 +213,9 @@ export class BatchTurns implements StepsBeside {
     try {
       const make = async () => (await backend.batch?.(asked)) ?? null;
       this.batching = await withMemory(session, make);
-      const { slots, room, cost } = this.batching ?? { slots: 2, room: least - 1, cost: plan.cost };
+      const { slots, room } = this.batching ?? { slots: 2, room: least - 1 };
       if (room < shape.room) plan.mostPositions = slots * room;
-      plan.cost = cost;
+      if (this.batching) plan.learnCost(this.batching);
     } catch (error) {
       if (error instanceof GpuMemoryError) plan.mostPositions = (shape.slots * shape.room) / 2;
       else plan.isRefused = true; // steps are wrong on this GPU
@@ -340,7 +340,6 @@ export class BatchTurns implements StepsBeside {
 
   private closeUnused(): void {
     if (this.isRunning || this.taken.size > 0) return;
-    if (this.batching?.isCostSure === false) this.plan.cost = null;
     this.batching?.destroy();
     this.batching = null;
     this.isStuck = false;

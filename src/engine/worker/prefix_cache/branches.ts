@@ -4,8 +4,7 @@
 import { mostThatFit } from '../../../shared/most_that_fit';
 import type { Tokenizer } from '../../../text/tokenizer';
 import type { ParkedKv, Parking } from '../../backend/backend';
-import type { CacheReport } from '../../protocol';
-import { type Cached, type Known, type Loss, NOTHING_KNOWN, type Taken } from './branch_facts';
+import { type Cached, type Known, type Loss, NOTHING_KNOWN, reportOf, type Taken, withLoss } from './branch_facts';
 import { type Branch, planBranches } from './branch_plan';
 import { keptIds } from './kept_ids';
 import { LEAST_TOKENS, sharedPrefix } from './shared_prefix';
@@ -36,9 +35,6 @@ interface Ready {
 const MORE_ROOM = 256;
 const MORE_SHARE = 1 / 4;
 
-/** Lost branches that are remembered. */
-const MOST_LOST = 8;
-
 export class Branches {
   private parked: ParkedBranch[] = [];
   /** The branches of running requests. They are never given up, and count in the budget. */
@@ -46,7 +42,7 @@ export class Branches {
   private ready: Ready | null = null;
   /** Bytes of the slots of a batch. They count in the budget, too. */
   slotBytes = 0;
-  private lost: Known['lost'];
+  lost: Known['lost'];
   private systemTokens: Known['systemTokens'];
   private most: Known['most'];
   private uses = 0;
@@ -104,7 +100,7 @@ export class Branches {
     for (const branch of plan.release) if (isParked || branch.ids.length <= plan.cached) this.remove(branch);
     this.systemTokens = systemTokens;
     this.most = Number.POSITIVE_INFINITY;
-    return { cached: plan.cached, report: this.report(plan.cached, plan.from !== null, wanted) };
+    return { cached: plan.cached, report: reportOf(this, plan.cached, plan.from !== null, wanted) };
   }
 
   /** The ids of a prompt, with earlier answers as they were generated: as in the branch that then shares the most. */
@@ -285,21 +281,7 @@ export class Branches {
   }
 
   private remember(ids: ArrayLike<number>, why: Loss): void {
-    this.lost = [...this.lost.slice(1 - MOST_LOST), { ids, why }];
-  }
-
-  /** The find of a prompt, or the reason why it found no more. */
-  private report(cached: number, isParked: boolean, wanted: Uint32Array): CacheReport {
-    const isBegun = cached > 0 && cached >= Math.min(LEAST_TOKENS, wanted.length - 1); // more than the template's own
-    let found: CacheReport = isParked ? 'parked' : isBegun ? 'live' : 'new';
-    let most = cached + LEAST_TOKENS;
-    for (const { ids, why } of this.lost) {
-      const shared = sharedPrefix(ids, wanted);
-      if (shared < most) continue;
-      most = shared;
-      found = why;
-    }
-    return found;
+    this.lost = withLoss(this.lost, ids, why);
   }
 }
 

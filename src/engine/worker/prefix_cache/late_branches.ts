@@ -1,9 +1,10 @@
-// The time before a model has branches. The first conversation needs none: what parks it is a part that comes behind
-// its first answer, or with a second request. Until then, its facts are noted here.
+// The time before a model has branches. The first conversation needs none: what parks it is a part that the load asks
+// for at its end, and that no first answer waits for. Until it is there, the facts of that conversation are noted here.
 
 import { arrived } from '../../../shared/part';
+import { withTimeout } from '../../../shared/with_timeout';
 import type { Parking } from '../../backend/backend';
-import { type Cached, type Known, NOTHING_KNOWN, type Taken } from './branch_facts';
+import { type Cached, type Known, NOTHING_KNOWN, reportOf, type Taken, withLoss } from './branch_facts';
 import type { Branches } from './branches';
 import { sharedPrefix } from './shared_prefix';
 
@@ -30,7 +31,7 @@ export class LateBranches implements Known {
     const cached = shared < this.parking.least ? 0 : shared;
     this.systemTokens = systemTokens;
     this.most = NOTHING_KNOWN.most;
-    return { cached, report: cached > 0 ? 'live' : 'new' };
+    return { cached, report: reportOf(this, cached, false, wanted) };
   }
 
   keep(tokens: number): void {
@@ -38,7 +39,7 @@ export class LateBranches implements Known {
   }
 
   clear({ cachedIds }: Cached): void {
-    this.lost.push({ ids: cachedIds, why: 'cleared' });
+    this.lost = withLoss(this.lost, cachedIds, 'cleared');
   }
 
   /** Settles when the session has its branches, and also when they did not come: the next call tries again. */
@@ -55,14 +56,22 @@ export class LateBranches implements Known {
   }
 }
 
+// In a function of its own: builds of one file turn this form into an import at once.
 async function branchesPart() {
   const { Branches } = await arrived(import('./branches'));
   return { Branches };
 }
 
-/** The branches of a session whose cache holds a conversation. Absent where it has none, or where they did not come. */
+/** Milliseconds that a request waits for a part on its way: without it no conversation is parked. */
+const MOST_WAIT_MS = 2000;
+
+/**
+ * The branches of a session whose cache holds a conversation. Absent where it has none, or where they do not come soon.
+ */
 export async function branchesOf(session: Shared): Promise<Branches | undefined> {
-  if (!session.branches && session.cachedIds.length > 0) await session.lateBranches?.open(session);
+  const { branches, cachedIds, lateBranches: late } = session;
+  if (!branches && cachedIds.length > 0)
+    await withTimeout(async () => late?.open(session), MOST_WAIT_MS).catch(() => {});
   return session.branches;
 }
 

@@ -13,7 +13,7 @@ import type { Vocabulary } from './vocabulary';
 export interface Session extends ReadyModel {
   /** Absent where nothing pauses the requests. */
   pause?: Pause;
-  /** Absent where only what the last request left in the cache is found again. */
+  /** Absent where only what the last request left in the cache is found again, or before the part has come. */
   branches?: Branches;
   /** What brings these when they are needed. */
   lateBranches?: LateBranches;

@@ -83,8 +83,8 @@ export class Turns {
   }
 
   /** The holder of the turn goes on to its end. */
-  stay(turn: Turn): void {
-    turn.stays = true;
+  stay(turn: Turn, why: WaitReason): void {
+    turn.stays = why;
     this.tellWaits();
   }
 
@@ -151,7 +151,7 @@ export class Turns {
     for (const turn of this.waiting) {
       const isFree = this.mayBegin(turn, beside++);
       if (isFree && !holder.stays) continue;
-      turn.tell(holder.stays && isFree ? 'memory' : 'busy');
+      turn.tell(isFree ? (holder.stays ?? 'busy') : 'busy');
       if (turn.asked.isAlone) beside = Number.POSITIVE_INFINITY;
     }
   }
@@ -163,8 +163,8 @@ export class Turn {
   usedMs = 0;
   /** Start of its turn. */
   since = 0;
-  /** True if it gives way no more. */
-  stays = false;
+  /** Not null if it gives way no more: what those who wait are told. */
+  stays: WaitReason | null = null;
   /** True while a batch steps for it: it has given way, and is not due. */
   rests = false;
   /** True if a batch could step for it: a batch gives way to it at once. */
@@ -198,9 +198,9 @@ export class Turn {
     this.turns.next();
   }
 
-  /** Runs to its end from now on. */
-  stay(): void {
-    this.turns.stay(this);
+  /** Runs to its end from now on, as there is no memory to set its answer aside, or another reason. */
+  stay(why: WaitReason = 'memory'): void {
+    this.turns.stay(this, why);
   }
 
   leave(): void {

@@ -64,6 +64,33 @@ test('a conversation that was given up before they came is told as cleared', asy
   expect((await branches?.take(first, ids(0)))?.report).toBe('cleared');
 });
 
+test('a conversation that was given up is told as cleared to the next request, too', async () => {
+  const { session: first, late } = session();
+  first.cachedIds = Array.from(ids(0));
+  distrustCache(first);
+  expect(await branchesOf(first)).toBeUndefined(); // nothing is in the cache
+  expect(late.take(first, ids(0), () => 0)).toEqual({ cached: 0, report: 'cleared' });
+});
+
+test('a request waits two seconds for branches on their way, and has them when they come later', async () => {
+  vi.useFakeTimers();
+  try {
+    const { session: first, parking } = session();
+    first.cachedIds = Array.from(ids(0));
+    let come = () => {};
+    parking.prepare.mockImplementationOnce(() => new Promise((resolve) => (come = resolve)));
+    const waits = branchesOf(first);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(await waits).toBeUndefined();
+    come();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(first.branches?.held.branches).toBe(0);
+    expect(parking.prepare).toHaveBeenCalledTimes(1);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test('branches that do not come cost no request, and are asked for again', async () => {
   const { session: first, parking } = session();
   first.cachedIds = Array.from(ids(0));
