@@ -776,8 +776,9 @@ describe('a page that composes', () => {
       body: `${parts('autoload')}<script type="module" src="${hosts.cdn}lib/elements.js"></script>`,
     });
     await ready(visited.page);
-    const scripts = pathsOf(visited).filter((path) => path.endsWith('.js'));
-    expect(scripts.map((path) => path.replace(/-\w{8}\.js$/, '.js'))).toEqual([
+    const scripts = () => pathsOf(visited).filter((path) => path.endsWith('.js'));
+    const names = () => scripts().map((path) => path.replace(/-\w{8}\.js$/, '.js'));
+    await expect.poll(names).toEqual([
       '/lib/elements.js',
       '/lib/elements_shared.js',
       '/lib/vivace.js',
@@ -787,6 +788,7 @@ describe('a page that composes', () => {
       '/lib/vivace_worker_part_dequantize.js',
       '/lib/vivace_worker_part_embedding.js',
       '/lib/vivace_worker_part_token_bytes.js',
+      '/lib/vivace_worker_part_branches.js',
     ]);
     expect(visited.said).toEqual([]);
     await visited.page.context().close();
