@@ -778,18 +778,20 @@ describe('a page that composes', () => {
     await ready(visited.page);
     const scripts = () => pathsOf(visited).filter((path) => path.endsWith('.js'));
     const names = () => scripts().map((path) => path.replace(/-\w{8}\.js$/, '.js'));
-    await expect.poll(names).toEqual([
-      '/lib/elements.js',
-      '/lib/elements_shared.js',
-      '/lib/vivace.js',
-      '/lib/vivace_worker_core.js',
-      '/lib/vivace_worker_part_whole_remote.js',
-      '/lib/vivace_worker_part_load_on_cpu.js',
-      '/lib/vivace_worker_part_dequantize.js',
-      '/lib/vivace_worker_part_embedding.js',
-      '/lib/vivace_worker_part_token_bytes.js',
-      '/lib/vivace_worker_part_branches.js',
-    ]);
+    await expect
+      .poll(names)
+      .toEqual([
+        '/lib/elements.js',
+        '/lib/elements_shared.js',
+        '/lib/vivace.js',
+        '/lib/vivace_worker_core.js',
+        '/lib/vivace_worker_part_whole_remote.js',
+        '/lib/vivace_worker_part_load_on_cpu.js',
+        '/lib/vivace_worker_part_dequantize.js',
+        '/lib/vivace_worker_part_embedding.js',
+        '/lib/vivace_worker_part_token_bytes.js',
+        '/lib/vivace_worker_part_branches.js',
+      ]);
     expect(visited.said).toEqual([]);
     await visited.page.context().close();
   });
