@@ -1,8 +1,13 @@
 // Activations in blocks of 16 signed bytes. In words: 6 of three bytes, d as a float24, and the sum of squares of the
 // values before the norm weight, as a float24. d is rounded up, so that no byte passes 127. Where a value is infinite,
-// so is d, and all products with it are infinite or NaN. The words of one token lie block by block. Of several tokens
-// the first words of all blocks come first, those of a block side by side: a thread reads whole blocks, its neighbors
-// the next ones. x_one.wgsl and x_several.wgsl say how blocks lie in workgroup memory.
+// so is d, and all products with it are infinite or NaN.
+// One token: its words lie block by block, and in workgroup memory as they came, a plane for each word of a block, 7
+// or, with the squares, 8. Word j of block b lies at [j * stride + b / 2][b % 2]: a block of 32 columns is 7 reads.
+// Several tokens: the first words of all blocks come first, those of a block side by side. A thread reads whole blocks,
+// its neighbors the next ones, and puts their bytes together once for all rows. A block of 32 columns is three quads of
+// words, each a read of 16 bytes: its bytes 0 to 15; its bytes 16 to 31; and of each half d, then start16. Quad q of
+// block b of a token lies at 2 * ((q * ROWS + token) * stride + b). The squares come behind all quads.
+// Libraries: start.
 // Constants: X_WORDS (pairs of x_words), MOST_OWN (values of a token that a workgroup publishes at a time), ZERO_BELOW.
 
 // A block of 32 columns of a token: its bytes, and of each half of them d and start16.
@@ -23,6 +28,20 @@ fn y_at(token: u32, i: u32) -> u32 { return (i / 16u * ROWS + token) * Y_BLOCK +
 
 fn bytes_of(a: u32, b: u32, c: u32, d: u32, e: u32, f: u32) -> vec4<u32> {
   return vec4(a | (b << 24u), (b >> 8u) | (c << 16u), (c >> 16u) | (d << 8u), e | (f << 24u));
+}
+
+// A block of x of one token, of its entries in the planes.
+fn x_of_words(
+  a: vec2<u32>, b: vec2<u32>, c: vec2<u32>, d: vec2<u32>, e: vec2<u32>, f: vec2<u32>, scales: vec2<u32>,
+) -> X {
+  let low = bytes_of(a.x, b.x, c.x, d.x, e.x, f.x);
+  let high = bytes_of(a.y, b.y, c.y, d.y, e.y, f.y);
+  return X(low, high, bitcast<vec2<f32>>(scales << vec2(8u)), vec2(start16(low), start16(high)));
+}
+
+// A block of x of one of several tokens, of its quads.
+fn x_of_quads(a: vec2<u32>, b: vec2<u32>, c: vec2<u32>, e: vec2<u32>, scales: vec2<u32>, starts: vec2<u32>) -> X {
+  return X(vec4(a, b), vec4(c, e), bitcast<vec2<f32>>(scales), bitcast<vec2<i32>>(starts));
 }
 
 // Adds up the squares of so many blocks that are in workgroup memory, to those before unless they are the first: `at`

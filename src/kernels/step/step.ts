@@ -25,8 +25,6 @@ import wgsl from '../../../shaders/step/step.wgsl?raw';
 import tilePairs from '../../../shaders/step/tile_pairs.wgsl?raw';
 import tileQ8 from '../../../shaders/step/tile_q8.wgsl?raw';
 import xBlocks from '../../../shaders/step/x_blocks.wgsl?raw';
-import xOne from '../../../shaders/step/x_one.wgsl?raw';
-import xSeveral from '../../../shaders/step/x_several.wgsl?raw';
 import type { BufferRange } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, type Constant, createKernel, type Kernel, type RowTable } from '../../gpu/kernel';
@@ -235,7 +233,6 @@ function sources(
     publish,
     xBlocks,
     START,
-    shape.rows === 1 ? xOne : xSeveral,
     heads,
     ...ATTENTION[attention].source(shape, plan, subgroup),
     merge,

@@ -67,7 +67,7 @@ export const X_BLOCK = 16;
 const BLOCK_WORDS = 8;
 /** Those that a product without a norm reads: all but the squares. */
 const READ_WORDS = 7;
-/** Quads of words of a block of 32 columns of one of several tokens (shaders/step/x_several.wgsl). */
+/** Quads of words of a block of 32 columns of one of several tokens (shaders/step/x_blocks.wgsl). */
 export const X_QUADS = 3;
 /** Words between a block of 16 values to publish and the next one, of several tokens. */
 const SPACED_BLOCK = 20;

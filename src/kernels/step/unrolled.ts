@@ -234,10 +234,10 @@ function forEachWgsl(count: number, threads: number, body: string): string {
 /** A block of x of a token, in workgroup memory from `at` on. */
 function xWgsl(tokens: number, token: number, chunk: number): string {
   const stride = xStride(chunk, tokens);
-  const of = (places: readonly number[]) => `x_of(${places.map((place) => `x_words[at + ${place}u]`).join(', ')})`;
-  if (tokens === 1) return of(Array.from({ length: 7 }, (_, plane) => plane * stride));
+  const read = (places: readonly number[]) => places.map((place) => `x_words[at + ${place}u]`).join(', ');
+  if (tokens === 1) return `x_of_words(${read(Array.from({ length: 7 }, (_, plane) => plane * stride))})`;
   const quads = Array.from({ length: X_QUADS }, (_, quad) => 2 * (quad * tokens + token) * stride);
-  return of(quads.flatMap((quad) => [quad, quad + 1]));
+  return `x_of_quads(${read(quads.flatMap((quad) => [quad, quad + 1]))})`;
 }
 
 function chunksOf({ blocks, chunk }: RunPlan): number {
