@@ -59,6 +59,10 @@ const choice = (...words: string[]): Option => {
   return { kind: 'choice', help: '', default: '', choices: Object.fromEntries(words.map((word) => [word, ''])) };
 };
 
+const form = (kind: 'switch' | 'text', words: string, test: (value: unknown) => boolean): Option => {
+  return { kind, help: '', form: [words, test] };
+};
+
 const whole = (min: number, max?: number): Option => ({ kind: 'integer', help: '', min, max });
 
 const MAX_MS = 86_400_000;
@@ -66,8 +70,10 @@ const MAX_RETRIES = 10;
 
 /** What `readHeaders` does not read. */
 const VALUES: Partial<Record<keyof RemoteOptions, Option>> = {
+  model: form('text', 'the name of a model, as text', (value) => typeof value === 'string'),
   kind: choice('vllm', 'sglang', 'llama.cpp', 'vivace', 'openai'),
   contextLength: whole(1),
+  tools: form('switch', 'true or false', (value) => typeof value === 'boolean'),
   thinking: choice('none', 'optional', 'always'),
   acceptMs: whole(1, MAX_MS),
   silenceMs: whole(1, MAX_MS),

@@ -7,6 +7,7 @@ import type {
   EngineChatOptions,
   EngineEvent,
   EngineLoadOptions,
+  EngineLoadProgress,
   Warning,
 } from '../../engine/engine';
 import type { LoadState } from '../../ui/model/loader';
@@ -55,6 +56,8 @@ export class EmbedSession {
   private session: ModelSession;
   /** Load options that are not in the settings dialog. */
   private extras: EngineLoadOptions = {};
+  /** The listeners of all calls of `load` that wait. */
+  private readonly watchers = new Set<(progress: EngineLoadProgress) => Promise<unknown>>();
   /** The error of the newest failed or canceled load. */
   failure: unknown = null;
   private waiters: Waiter[] = [];
@@ -99,8 +102,13 @@ export class EmbedSession {
       this.extras = extras;
       this.session = this.sessionFor(model ?? String(this.session.model), { ...this.own.load, ...settings });
     }
-    if (onProgress) this.extras = { ...this.extras, onProgress };
-    return this.counted(abortable(abortable(this.ready(), this.replaced.signal), signal), signal);
+    const watcher = async (progress: EngineLoadProgress) => onProgress?.(progress); // two calls may have one listener
+    this.watchers.add(watcher);
+    try {
+      return await this.counted(abortable(abortable(this.ready(), this.replaced.signal), signal), signal);
+    } finally {
+      this.watchers.delete(watcher);
+    }
   }
 
   /** @param signal ends the load, too, once nobody waits for it */
@@ -264,19 +272,16 @@ export class EmbedSession {
   }
 
   private async open(model: string, options: EngineLoadOptions): Promise<Engine> {
-    const { onProgress, ...extras } = this.extras;
     const { worker, sha256, share } = this.own;
     try {
       return await this.pool.acquire(model, {
         workerUrl: worker,
         share,
         sha256: model === this.own.model ? sha256 : undefined,
-        ...extras,
+        ...this.extras,
         ...options,
-        onProgress: (progress) => {
-          onProgress?.(progress);
-          return options.onProgress?.(progress);
-        },
+        onProgress: (progress) =>
+          Promise.all([options.onProgress, ...this.watchers].map(async (heard) => heard?.(progress))),
         onWaiting: (isWaiting) => this.listener.onWaiting(isWaiting),
       });
     } catch (error) {

@@ -4,7 +4,13 @@ import { expect, test, vi } from 'vitest';
 import { provideServerPart, type ServedOptions, type ServerPart } from '../../../src/embed/server/server_part';
 import { EmbedSession } from '../../../src/embed/session/embed_session';
 import { EnginePool } from '../../../src/embed/session/engine_pool';
-import { type Engine, type EngineChatOptions, type EngineEvent, engineHere } from '../../../src/engine/engine';
+import {
+  type Engine,
+  type EngineChatOptions,
+  type EngineEvent,
+  type EngineLoadProgress,
+  engineHere,
+} from '../../../src/engine/engine';
 import { STANDARD_LOAD } from '../../../src/ui/settings/settings_fields';
 
 const MODEL = { model: 'm', sha256: undefined, load: STANDARD_LOAD, worker: undefined };
@@ -60,6 +66,37 @@ test('a load ends where another model comes in its place, and a question goes on
   expect(await second).toBe(await again);
   expect((await question).value).toMatchObject({ code: 'second' });
   await session.close();
+});
+
+test('each call that waits for one load hears of its progress, also where another listener throws', async () => {
+  const loads: { onProgress: (progress: EngineLoadProgress) => unknown; resolve: (engine: Engine) => void }[] = [];
+  const pool = new EnginePool(
+    (_, { onProgress = () => {} }) => new Promise((resolve) => loads.push({ onProgress, resolve })),
+  );
+  const session = new EmbedSession(MODEL, pool, listener);
+  const heard: string[] = [];
+  const hear = (who: string) => () => heard.push(who);
+  const first = session.load(undefined, {
+    onProgress: () => {
+      heard.push('first');
+      throw new Error('of the page');
+    },
+  });
+  await vi.waitFor(() => expect(loads).toHaveLength(1));
+  const second = session.load(undefined, { onProgress: hear('second') });
+  const progress: EngineLoadProgress = {
+    stage: 'open',
+    loadedBytes: 0,
+    totalBytes: 0,
+    bytesPerSecond: null,
+    secondsLeft: null,
+  };
+  await expect(loads[0].onProgress(progress)).rejects.toThrow('of the page'); // the engine reports it
+  loads[0].resolve({ lost: null, async unload() {} } as unknown as Engine);
+  await Promise.all([first, second]);
+  expect(heard).toEqual(['first', 'second']);
+  await session.load(undefined, { onProgress: hear('third') });
+  expect(heard).toHaveLength(2); // the model is there
 });
 
 test('an abort ends a load for its caller alone where others wait, and the load itself where nobody does', async () => {
