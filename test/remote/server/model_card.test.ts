@@ -56,7 +56,7 @@ test.each(['', '  ', '\n'])('the blank address %j is refused: it would be the pa
 test.each<[object, string]>([
   [{ kind: 'ollama' }, 'kind must be vllm, sglang, llama.cpp, vivace or openai.'],
   [{ kind: 'toString' }, 'kind must be vllm, sglang, llama.cpp, vivace or openai.'],
-  [{ model: ['m'] }, 'model must be the name of a model, as text.'],
+  [{ model: ['m'] }, 'model must be a text.'],
   [{ tools: 'false' }, 'tools must be true or false.'],
   [{ contextLength: -5 }, 'contextLength must be a whole number of at least 1.'],
   [{ thinking: 'maybe' }, 'thinking must be none, optional or always.'],
