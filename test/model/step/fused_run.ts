@@ -24,6 +24,8 @@ import type { ModelFiles } from '../../../src/storage/model_files';
 
 /** Phases of a layer, each a dispatch of a step apart. */
 const PHASES = 6;
+/** Subgroups of a workgroup. Adapters whose subgroups are larger run a case with more threads. */
+const LEAST_SUBGROUPS = 8;
 /** More polls than any wait takes. */
 const SPINS = 1 << 20;
 
@@ -78,10 +80,12 @@ export class FusedRun {
   static async create(
     gpu: Gpu,
     files: ModelFiles,
-    launch: StepLaunch,
+    { groups, threads }: StepLaunch,
     options: FusedRunOptions,
     test: StepTest,
   ): Promise<FusedRun> {
+    const least = LEAST_SUBGROUPS * gpu.can.subgroupMinSize;
+    const launch = { groups, threads: Math.ceil(threads / least) * least };
     const { unpadded, sources, rows, read } = await fusedSources(gpu, files, options);
     const model = fusedModel(sources);
     if (typeof model === 'string') throw new Error(model);
