@@ -39,6 +39,9 @@ export const widgetStyles = css`
   .footer { margin: 0; padding: 0 18px 10px; color: var(--v-muted); font-size: var(--v-size-small); text-align: center; overflow-wrap: anywhere; }
   .waiting { padding: 8px 14px 0; }
   .waiting:empty { display: none; }
+  @media print {
+    :host { display: none !important; }
+  }
   @media (forced-colors: active) {
     .launcher, .icon[aria-pressed='true'] { border: 2px solid ButtonText; }
   }

@@ -315,6 +315,7 @@ else void session.load();
 requestAnimationFrame(() =>
   setTimeout(async () => {
     const parts = await pageParts().catch(() => null); // without them the next opening makes the page work offline
+    parts?.printConversation(chat);
     void parts?.openOffline(() => notices.say({ code: 'new-version', message: pageWords().offline.newVersion }));
   }),
 );

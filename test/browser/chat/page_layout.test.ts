@@ -377,6 +377,47 @@ test('a phone keyboard, or a turned phone, leaves the settings and the field tha
   await page.setViewportSize(WIDE);
 });
 
+test('on paper is the whole conversation, dark on white, and nothing that can be pressed', async () => {
+  await talk({ answers: [{ text: `\`\`\`\n${ANSWER.trim()}\n\`\`\`\n\n${`${ANSWER}\n\n`.repeat(8)}` }] });
+  await ended(page);
+  const pagesOf = async () => (await page.pdf()).toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+  const themed = (theme: string) =>
+    page.evaluate((theme) => {
+      const before = document.documentElement.dataset.theme;
+      document.documentElement.dataset.theme = theme;
+      return before ?? '';
+    }, theme);
+  const before = await themed('dark');
+  await expect.poll(pagesOf, SOON).toBeGreaterThan(1); // what prints comes after the first paint
+  expect(await themed('dark')).toBe('dark'); // as before
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  for (const part of [
+    'header.top',
+    '#shelf',
+    '.foot',
+    '[data-testid=prompt]',
+    '[data-testid=copy]',
+    '[data-testid=edit]',
+  ])
+    expect(await page.locator(part).first().isVisible(), part).toBe(false);
+  const { paper, cut } = await page.evaluate(() => {
+    const turn = document.querySelector('vivace-chat')!.shadowRoot!.querySelector('vivace-turn')!;
+    const code = turn.shadowRoot!.querySelector('pre')!;
+    const bottom = Math.round(turn.getBoundingClientRect().bottom);
+    const height = Math.round(document.documentElement.getBoundingClientRect().height);
+    return {
+      paper: getComputedStyle(document.body).backgroundColor,
+      cut: [Math.max(0, bottom - height), code.scrollWidth - code.clientWidth],
+    };
+  });
+  expect({ paper, cut }).toEqual({ paper: 'rgb(250, 249, 246)', cut: [0, 0] });
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  await page.emulateMedia({ media: null });
+  await expect.poll(() => isShown('header.top')).toBe(true);
+  await themed(before);
+});
+
 test('files over the page bring a sentence', async () => {
   const drag = (name: string) =>
     page.evaluate((name) => {

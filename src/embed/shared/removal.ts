@@ -1,8 +1,0 @@
-// Detects that a page has removed one of our elements.
-
-/** Calls back if `element` is off the page when the current task has ended. A moved element is not removed. */
-export function whenRemoved(element: Element, callback: () => void): void {
-  setTimeout(() => {
-    if (!element.isConnected) callback();
-  });
-}
