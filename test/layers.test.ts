@@ -57,7 +57,7 @@ const DOORS: Record<string, readonly string[]> = {
   'embed/remember': ['kept', 'kept_conversation'],
   'embed/server': ['served_chat', 'server_part'],
   'embed/session': ['embed_session', 'engine_pool', 'leavable'],
-  'embed/shared': ['attributes', 'misspelled', 'protect', 'removal', 'warnings_for'],
+  'embed/shared': ['attributes', 'misspelled', 'protect', 'warnings_for'],
   'embed/tag': [],
   'engine/backend': ['backend', 'cpu_backend', 'webgpu_backend'],
   'engine/load': ['load'],

@@ -115,6 +115,7 @@ export function openPage(disk: Disk, shown: Shown[] = [], tokens = 12) {
   };
   const host: ChatHost = {
     engine: engineOf(tokens),
+    isConnected: true,
     tuning: null,
     sampling: standardSampling(),
     thinking: 'on',

@@ -7,6 +7,7 @@
 
 import type { ReactiveController } from 'lit';
 import type { ChatEngine, EngineEvent, Warning } from '../../engine/engine';
+import { whenRemoved } from '../../shared/removal';
 import type { VivaceChat } from '../../ui/chat/chat';
 import type { Offer } from '../../ui/shared/advice';
 import '../../ui/model/loader';
@@ -27,7 +28,6 @@ import {
 } from '../shared/attributes';
 import { findMisspelled } from '../shared/misspelled';
 import { protect, shelter, showTheme } from '../shared/protect';
-import { whenRemoved } from '../shared/removal';
 import { warningsFor } from '../shared/warnings_for';
 
 /** Shows the texts of a language, or those of the browser's. */
@@ -45,6 +45,8 @@ class ChatWithModel implements ReactiveController {
   private readonly progress = shelter('loading', this.loader);
   private readonly changes = new MutationObserver(() => this.read());
   private readonly serverPlaces: HTMLElement[] = [];
+  /** The attribute as it was read last. */
+  private examples: string | null = null;
   private connected = new AbortController();
 
   constructor(
@@ -117,7 +119,9 @@ class ChatWithModel implements ReactiveController {
     if (!asked) return;
     chat.tellsStories = tellsStories(asked);
     showTheme(chat, chat.getAttribute('theme') ?? 'auto');
-    if (chat.hasAttribute('examples')) chat.examples = splitExamples(chat.getAttribute('examples'));
+    const examples = chat.getAttribute('examples');
+    if (examples !== this.examples) chat.examples = examples === null ? null : splitExamples(examples);
+    this.examples = examples;
     if (chat.hasAttribute('autoload')) this.session?.start();
   }
 

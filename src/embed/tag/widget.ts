@@ -170,8 +170,8 @@ export class Widget {
   /** Removes the widget from the page and releases the model. */
   async destroy(): Promise<void> {
     this.chat?.stop();
-    void this.keeping?.then((kept) => kept?.close());
     this.host.remove();
+    setTimeout(() => this.keeping?.then((kept) => kept?.close())); // keeps the end of an answer, which comes before
     this.listeners.clear();
     this.stopHearing();
     await this.session.close();

@@ -1,6 +1,6 @@
 // The element that holds the button and the window of a script tag.
 
-import { whenRemoved } from '../shared/removal';
+import { whenRemoved } from '../../shared/removal';
 
 const NAME = 'vivace-embed';
 

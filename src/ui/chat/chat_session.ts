@@ -3,6 +3,7 @@
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { ChatEngine, Constraint, EngineEvent } from '../../engine/engine';
+import { whenRemoved } from '../../shared/removal';
 import { uniqueId } from '../../shared/unique_id';
 import { words } from '../../words/words';
 import type { Attachment } from '../conversation/attachments';
@@ -58,7 +59,7 @@ export interface AskedRun {
 
 /** The element that shows the conversation. */
 export interface ChatHost
-  extends Pick<EventTarget, 'dispatchEvent'>,
+  extends Pick<Element, 'dispatchEvent' | 'isConnected'>,
     Pick<ReactiveControllerHost, 'addController' | 'requestUpdate'> {
   readonly engine: ChatEngine | null;
   /** The name that people know the model by, or ''. */
@@ -117,7 +118,7 @@ export class ChatSession implements ReactiveController {
 
   hostDisconnected(): void {
     removeEventListener('pagehide', this.keepWaiting, { capture: true });
-    this.leave();
+    whenRemoved(this.host, () => this.leave());
   }
 
   announce(text: string): void {

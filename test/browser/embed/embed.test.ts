@@ -10,7 +10,7 @@ import type { VivaceChat } from '../../../src/ui/chat/chat';
 import { modelFile } from '../../model/fixtures/tiny_gguf';
 import { files } from '../../text/fixtures';
 import { sentencePieceGguf } from '../../text/tiny_vocabulary';
-import { asked, installScripted, setHealth } from '../scripted_engine';
+import { asked, installScripted, release, setHealth } from '../scripted_engine';
 import { begun, ended, lastAnswer, ready, send, stateOf, textOf } from '../site';
 import { type HostPage, type Hosts, type HostVisit, openHosts, visitHost } from './host_site';
 
@@ -161,6 +161,15 @@ describe('a bare page with one tag', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
     await page.getByTestId('close').click();
     await expect.poll(() => page.getByTestId('launcher').isVisible()).toBe(true);
+  });
+
+  test('is on no paper of its page', async () => {
+    const { page } = await visitHost(hosts, { body: tag('data-open') });
+    const [launcher, box] = [page.getByTestId('launcher'), page.getByTestId('window')];
+    await expect.poll(() => box.isVisible()).toBe(true);
+    await page.emulateMedia({ media: 'print' });
+    expect([await launcher.isVisible(), await box.isVisible()]).toEqual([false, false]);
+    await page.context().close();
   });
 
   test('is removed without a trace, however often, and without console messages', async () => {
@@ -625,6 +634,28 @@ describe("after the chat's removal", () => {
   });
 });
 
+test('a moved widget goes on with its answer; a removed one ends it, and a returning one has its text', async () => {
+  const { page, said } = await visitHost(hosts, { body: tag('data-open') });
+  await ready(page);
+  await installScripted(page, { answers: [{ text: 'One day a fox sang.', holdAfter: 2 }] });
+  await send(page, 'Tell me a story');
+  await begun(page);
+  const host = await page.getByTestId('vivace-embed').elementHandle();
+  await host?.evaluate((element) => document.body.prepend(element));
+  await release(page);
+  expect(await ended(page)).toBe('done');
+  await expect.poll(() => textOf(lastAnswer(page))).toBe('One day a fox sang.');
+  await send(page, 'Another one');
+  await begun(page);
+  await host?.evaluate((element) => element.remove());
+  await expect.poll(() => workersOf(page), SOON).toBe(0);
+  await host?.evaluate((element) => document.body.append(element));
+  expect(await ended(page)).toBe('done');
+  await expect.poll(() => textOf(lastAnswer(page))).toBe('One day');
+  expect(said).toEqual([]);
+  await page.context().close();
+});
+
 describe('the handle', () => {
   test('answers without a window, stops, refuses by code, and waits for a body', async () => {
     const { page } = await visitHost(hosts, { head: `${tag()}<script>Vivace.open(); Vivace.close()</script>` });
@@ -748,6 +779,16 @@ describe('a page that composes', () => {
     });
     const { page } = visited;
     await page.getByText('A hen').waitFor();
+    const offered = () => page.getByTestId('example').allTextContents();
+    const offer = (examples: string | null) =>
+      page.locator('vivace-chat').evaluate((chat, examples) => {
+        if (examples === null) chat.removeAttribute('examples');
+        else chat.setAttribute('examples', examples);
+      }, examples);
+    await offer('A cat');
+    await expect.poll(offered).toEqual(['A cat']);
+    await offer(null);
+    await expect.poll(offered).toHaveLength(3); // those of the storyteller
     await page.waitForFunction(() => customElements.get('vivace-metrics'));
     expect(pathsOf(visited).sort()).toEqual(['/embed.js', '/embed_panel.js']);
     await page.getByTestId('prompt').click();

@@ -27,6 +27,7 @@ function setUp(answering: Answering, more: Partial<ChatHost> = {}, onGrown: (eve
   };
   const host: ChatHost = {
     engine: engine as unknown as Engine,
+    isConnected: true,
     tuning: null,
     sampling: standardSampling(),
     thinking: 'on',
@@ -134,6 +135,28 @@ test('text that waits for its timer is handed over when the page closes', async 
   page.dispatchEvent(new Event('pagehide'));
   expect(grown).toEqual(['a', 'a!']); // nothing waits any more
   session.hostDisconnected();
+});
+
+test('an element that is moved keeps its answer, and one that is removed ends it with its text', async () => {
+  const { host, session, kept } = setUp(async function* (_messages, signal) {
+    yield token('a');
+    await Promise.race([whenAborted(signal), new Promise((resolve) => setTimeout(resolve, 1_000))]);
+    if (!signal.aborted) yield token('b');
+    await whenAborted(signal);
+  });
+  vi.stubGlobal('addEventListener', () => {});
+  vi.stubGlobal('removeEventListener', () => {});
+  session.ask('Go');
+  await settle();
+  session.hostDisconnected(); // and in the same task it is there again
+  session.hostConnected();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(session.path[0]).toMatchObject({ state: 'streaming', answer: 'ab' });
+  Object.assign(host, { isConnected: false });
+  session.hostDisconnected();
+  await settle();
+  expect(session.path[0]).toMatchObject({ state: 'done', finishReason: 'abort', answer: 'ab' });
+  expect(kept.at(-1)?.turns[0]?.answer).toBe('ab');
 });
 
 describe('the question is stored before the engine is asked', () => {
