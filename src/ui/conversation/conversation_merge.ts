@@ -3,7 +3,7 @@
 
 import { isJsonObject } from '../../shared/json_object';
 import type { Turn } from './conversation';
-import type { Conversation, Memory } from './conversation_tree';
+import { type Conversation, type Memory, showBranchOf } from './conversation_tree';
 
 /**
  * A copy that a tab knows to be stored. Compared with the tab's next copy it tells what the tab has changed, and
@@ -70,14 +70,15 @@ export function mergeTab(stored: Conversation | null, copy: Conversation, base: 
   // One tab has removed a turn without text, and the other has not written into the turn since.
   const isRemoved = (turn: Turn) =>
     (!here.has(turn.id) || !there.has(turn.id)) && lettersOf(turn) <= (base.letters.get(turn.id) ?? -1);
-  const own = Object.entries(copy.shown).filter(([parent, child]) => child !== base.shown[parent]);
+  // The turns that the tab has begun to show: what was asked there is in view at the next opening.
+  const own = copy.turns.filter(({ id, parent }) => copy.shown[parent ?? ''] === id && base.shown[parent ?? ''] !== id);
   const { memory: _, ...rest } = merged;
   const memory = isSameMemory(copy.memory, base.memory) ? stored.memory : copy.memory;
   return {
     ...rest,
     system: copy.system === base.system ? stored.system : copy.system,
     turns: withoutRemoved(merged.turns, isRemoved),
-    shown: { ...copy.shown, ...stored.shown, ...Object.fromEntries(own) },
+    shown: own.reduce(showBranchOf, { ...copy, shown: { ...copy.shown, ...stored.shown } }).shown,
     ...(memory ? { memory } : {}),
   };
 }

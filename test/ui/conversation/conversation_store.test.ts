@@ -8,6 +8,7 @@ import {
   type Conversation,
   newConversation,
   removeTurn,
+  shownSteps,
   titleOf,
 } from '../../../src/ui/conversation/conversation_tree';
 import { asking } from './asking';
@@ -454,6 +455,23 @@ test('a system message, a branch and the memory of another tab survive a save th
   expect(found).toMatchObject({ system: 'Be short.', memory });
   expect(found.shown['']).toBe(first.turn.id);
   expect(questions(found)).toEqual(['a', 'b', 'c']);
+});
+
+test('the branch of the tab that has asked last is shown at the next opening', async () => {
+  const [one, two] = [openStore(), openStore()];
+  const { conversation } = asking('start');
+  await one.save(conversation);
+  two.adopt((await two.load(conversation.id))!);
+  const inOne = asking('from one', conversation).conversation;
+  await one.save(inOne);
+  await two.save(asking('from two', conversation).conversation);
+  const shownQuestions = async () =>
+    shownSteps((await openStore().load(conversation.id))!).map(({ turn }) => turn.question);
+  expect(await shownQuestions()).toEqual(['start', 'from two']);
+  await one.save({ ...inOne, title: 'Read on' }); // nothing asked, and nothing chosen
+  expect(await shownQuestions()).toEqual(['start', 'from two']);
+  await one.save(asking('one again', inOne).conversation);
+  expect(await shownQuestions()).toEqual(['start', 'from one', 'one again']);
 });
 
 test('a turn that a refused save has replaced does not come back', async () => {
