@@ -363,6 +363,10 @@ export class VivaceChat extends WordedElement implements ChatHost {
     return this.renderRoot?.querySelector('vivace-composer') ?? null;
   }
 
+  private get scroller(): HTMLElement | null {
+    return this.renderRoot.querySelector('.scroller');
+  }
+
   private elementOf(turn: Turn): VivaceTurn | null {
     return this.renderRoot.querySelector<VivaceTurn>(`vivace-turn[data-id="${turn.id}"]`);
   }
@@ -370,7 +374,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
   /** Moves the focus from an element that is gone. On touch screens a focused field would open the keyboard. */
   private focusAfter(): void {
     if (matchMedia('(hover: hover)').matches) this.focus();
-    else this.renderRoot.querySelector<HTMLElement>('.scroller')?.focus();
+    else this.scroller?.focus();
   }
 
   private rememberAll(): void {
@@ -449,15 +453,16 @@ export class VivaceChat extends WordedElement implements ChatHost {
     if (last) this.elementOf(last.turn)?.edit();
   };
 
-  private onEarlier = () => {
+  private onEarlier = async () => {
     const first = this.session.steps.at(-this.limit)!.turn;
-    void this.keeper?.hold(
+    await this.keeper?.hold(
       () => this.elementOf(first),
       () => {
         this.limit += TURNS_AT_ONCE;
         return this.updateComplete;
       },
     );
+    if (!this.shadowRoot?.activeElement) this.scroller?.focus(); // the button is gone
   };
 
   private onTurn(step: Step, action: TurnAction): void {

@@ -27,11 +27,11 @@ export const chatStyles = css`
 
   .empty { --v-room: 54px; margin: auto 0; padding: 24px 0; text-align: center; }
   h1 { margin: 0 0 10px; font: italic 400 var(--v-size-display) / 1.15 var(--v-serif); letter-spacing: -0.02em; text-wrap: balance; }
-  .empty p { max-width: 480px; min-height: 1.5em; margin: 0 auto 26px; color: var(--v-muted); font-size: var(--v-size-reading); text-wrap: balance; }
+  .empty p { max-width: 480px; min-height: 1.5em; margin: 0 auto 26px; color: var(--v-muted); text-wrap: balance; }
   .examples { display: grid; gap: 8px; max-width: 480px; margin: 0 auto; }
   .example {
-    padding: 11px 16px; border: 1px solid var(--v-line); border-radius: 12px; background: var(--v-surface); font-size: var(--v-size-reading);
-    text-align: start; cursor: pointer; transition: border-color 120ms;
+    padding: 11px 16px; border: 1px solid var(--v-line); border-radius: 12px; background: var(--v-surface); text-align: start;
+    cursor: pointer; transition: border-color 120ms;
   }
   .example:hover { border-color: var(--v-accent); }
 
@@ -83,7 +83,6 @@ export const chatStyles = css`
   }
   @media (max-height: 400px) {
     .column { padding-block: 8px; }
-    .empty { padding: 0; }
     .meter { display: none; }
   }
   @media (forced-colors: active) {

@@ -37,6 +37,6 @@ export const codeBlockStyles = css`
   .text a:not([href]) { color: inherit; text-decoration: none; }
   .run, .plain { unicode-bidi: plaintext; }
   .plain { white-space: pre-wrap; }
-  .text code { unicode-bidi: isolate; }
+  .text code { direction: ltr; unicode-bidi: isolate; } /* in Arabic, too: f() and not ()f */
   .text { overflow: clip; overflow-clip-margin: 6px; } /* so that letters with towers of marks cover no button */
 `;

@@ -5,7 +5,7 @@ import { type CSSResult, css } from 'lit';
 import type { VivaceChat } from '../chat/chat';
 
 const pageStyles = css`@media print {
-  html, body, body > main:is(*, .timing) { display: block; height: auto; }
+  body, body > main:is(*, .timing) { display: block; height: auto; }
   body > :not(main), main > :not(vivace-chat) { display: none !important; }
 }`;
 

@@ -45,7 +45,7 @@ export const turnStyles = css`
   }
   button.timing:hover { color: var(--v-ink); text-decoration: underline; }
   .remark { margin: 0 0 8px; color: var(--v-muted); font-size: var(--v-size); }
-  .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0; padding-inline-start: 14px; margin: 6px 0; font-size: var(--v-size-reading); line-height: 1.5; }
+  .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0; padding-inline-start: 14px; margin: 6px 0; line-height: 1.5; }
   .advice[role='note'] { border-inline-start-color: var(--v-accent); margin-top: 12px; }
   .text:not(:empty) + .advice { margin-top: 16px; }
   .advice p { margin: 0 0 4px; }

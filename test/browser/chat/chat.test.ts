@@ -186,14 +186,28 @@ describe('an answer', () => {
   });
 
   test('from right to left is laid out that way, beside one from left to right', async () => {
-    await open({ answers: [{ text: 'مرحبا بالعالم. كان يا ما كان قطة شجاعة.' }, { text: 'Hello.' }] });
+    await open({ answers: [{ text: 'مرحبا بالعالم. كان يا ما كان `f()` قطة شجاعة.' }, { text: 'Hello.' }] });
     await sendAll('مرحبا', 'Hello');
+    const lettersOfCode = () =>
+      answers(page)
+        .locator('code')
+        .last()
+        .evaluate(({ firstChild }) => {
+          const range = document.createRange();
+          return [...(firstChild?.textContent ?? '')].map((_, i) => {
+            range.setStart(firstChild!, i);
+            range.setEnd(firstChild!, i + 1);
+            return range.getBoundingClientRect().left;
+          });
+        });
     const directions = () =>
       page.evaluate(() => {
         const found = document.querySelector('vivace-chat')!.shadowRoot!.querySelectorAll('vivace-turn');
         return [...found].map((turn) => getComputedStyle(turn.shadowRoot!.querySelector('.text')!).direction);
       });
     await expect.poll(() => directions()).toEqual(['rtl', 'ltr']);
+    const letters = await lettersOfCode();
+    expect(letters, 'f before its brackets').toEqual(letters.toSorted((a, b) => a - b));
     // Finding the direction in the whole text would read it anew for each node of an answer and each line of a paste.
     const readers = page.locator('.text[dir=auto], textarea[dir=auto]');
     await expect.poll(() => readers.count()).toBe(0);
@@ -896,6 +910,9 @@ test('of a very long conversation the newest 200 turns are shown, and the earlie
   await byId('earlier').click();
   await expect.poll(() => answers(page).count()).toBe(230);
   await expect.poll(() => byId('earlier').count()).toBe(0);
+  const focused = () =>
+    page.evaluate(() => document.querySelector('vivace-chat')?.shadowRoot?.activeElement?.className);
+  await expect.poll(focused).toBe('scroller'); // in the place of the button
   await sendAll('And on');
   expect((await lastAsked())?.length).toBe(2 * 230 + 1); // the model reads hidden turns, too
 });
