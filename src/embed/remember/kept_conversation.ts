@@ -25,7 +25,8 @@ export class KeptConversation {
   /** The conversation that was deleted last, while that can be undone. */
   private removed: Conversation | null = null;
   private undoTimer: ReturnType<typeof setTimeout> | undefined;
-  private hasFailed = false;
+  /** Why the conversation is not kept, or null. */
+  private failure: 'gone' | 'refused' | null = null;
   private isTooLong = false;
   /** Id of the conversation shown. */
   private current: string;
@@ -38,15 +39,15 @@ export class KeptConversation {
     this.keeper = new LibraryKeeper(store);
     this.current = chat.conversation.id;
     this.line = new KeptLine(options.place, () => void (this.removed ? this.undo() : this.startOver()));
-    store.onError = () => this.tellFailure(true);
-    store.onRecovered = () => this.tellFailure(false);
+    store.onError = (_, code) => this.tellFailure(code === 'conversation-deleted' ? 'gone' : 'refused');
+    store.onRecovered = () => this.tellFailure(null);
   }
 
   /** Shows the stored conversation, unless the visitor has begun another one, and keeps what is shown from now on. */
   async start(): Promise<void> {
     const stored = await this.read().catch(() => null);
     const { chat } = this;
-    this.hasFailed ||= !this.store.isKept;
+    if (!this.store.isKept) this.failure = 'refused';
     if (stored && !this.over.signal.aborted && chat.conversation.turns.length === 0) this.restore(stored);
     else this.current = chat.conversation.id;
     this.listen();
@@ -117,8 +118,10 @@ export class KeptConversation {
   private onChanged({ detail: conversation, isQuestion, waitsFor }: KeepEvent): void {
     const last = this.current;
     this.current = conversation.id;
-    if (conversation.id !== last) void this.delete(last);
-    else if (conversation.turns.length > 0) this.dropUndo();
+    if (conversation.id !== last) {
+      this.failure = this.store.isKept ? null : 'refused'; // what failed was the last one
+      void this.delete(last);
+    } else if (conversation.turns.length > 0) this.dropUndo();
     this.isTooLong = !fits(conversation);
     if (!this.isTooLong) {
       this.keeper.keep(conversation);
@@ -163,14 +166,14 @@ export class KeptConversation {
     this.removed = null;
   }
 
-  private tellFailure(hasFailed: boolean): void {
-    this.hasFailed = hasFailed;
+  private tellFailure(failure: typeof this.failure): void {
+    this.failure = failure;
     this.show();
   }
 
   private get state(): KeptState {
     if (this.removed) return 'deleted';
-    if (this.hasFailed) return 'refused';
+    if (this.failure) return this.failure;
     if (this.chat.conversation.turns.length === 0) return 'nothing';
     return this.isTooLong ? 'tooLong' : 'kept';
   }

@@ -9,7 +9,8 @@ const STYLES = `
     cursor: pointer; }
   @media (pointer: coarse) { .kept { align-items: center; } .kept button { min-width: 44px; min-height: 44px; } }`;
 
-export type KeptState = 'nothing' | 'kept' | 'deleted' | 'tooLong' | 'refused';
+/** `gone`: another tab has deleted the conversation, and can undo that. */
+export type KeptState = 'nothing' | 'kept' | 'deleted' | 'gone' | 'tooLong' | 'refused';
 
 export class KeptLine {
   private readonly said = document.createElement('span');
@@ -35,8 +36,8 @@ export class KeptLine {
   show(state: KeptState, days: number, text: KeptWords): void {
     const { kept, deleted, tooLong, refused } = text;
     this.place.hidden = state === 'nothing';
-    this.said.textContent = { nothing: '', kept: kept(days), deleted, tooLong, refused }[state];
+    this.said.textContent = { nothing: '', kept: kept(days), deleted, gone: deleted, tooLong, refused }[state];
     this.button.textContent = state === 'deleted' ? text.undo : text.delete;
-    this.button.hidden = state === 'refused';
+    this.button.hidden = state === 'refused' || state === 'gone';
   }
 }

@@ -5,8 +5,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { VivaceHandle } from '../../../src/embed/tag/embed';
 import { asking } from '../../ui/conversation/asking';
-import { asked, installScripted } from '../scripted_engine';
-import { ended, lastAnswer, screenshot, send, textOf } from '../site';
+import { asked, installScripted, release } from '../scripted_engine';
+import { begun, ended, lastAnswer, screenshot, send, textOf } from '../site';
 import { type Hosts, type HostVisit, openHosts, visitHost } from './host_site';
 
 const DAY_MS = 86_400_000;
@@ -76,6 +76,30 @@ test('a conversation is there again after a reload, goes on, and is deleted by t
   await expect.poll(() => page.evaluate(() => (window as unknown as { __asked: [] }).__asked.length)).toBe(0);
   await expect.poll(() => turns(page).count()).toBe(0);
   expect(said.filter((line) => !line.includes('/none/model.gguf'))).toEqual([]);
+  await page.context().close();
+});
+
+test('another tab that deletes the conversation is told as such, and the next conversation is kept', async () => {
+  const { page } = await visit('data-remember');
+  await open(page);
+  await send(page, 'A fox, please');
+  expect(await ended(page)).toBe('done');
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await open(other);
+  await expect.poll(() => turns(other).count()).toBe(2);
+  await installScripted(page, { answers: [{ text: 'A hen lived in a barn.', holdAfter: 1 }, { text: 'A cow.' }] });
+  await send(page, 'And a hen');
+  await begun(page);
+  await other.getByTestId('new-conversation').click();
+  await expect.poll(() => textOf(kept(other))).toBe('Conversation deleted.Undo');
+  await release(page);
+  expect(await ended(page)).toBe('done');
+  await expect.poll(() => kept(page).innerText()).toBe('Conversation deleted.'); // the other tab can undo that
+  await page.getByTestId('new-conversation').click();
+  await send(page, 'A cow');
+  expect(await ended(page)).toBe('done');
+  await expect.poll(() => textOf(kept(page))).toBe('Saved in this browser for 30 days.Delete');
   await page.context().close();
 });
 
