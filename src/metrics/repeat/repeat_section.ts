@@ -169,7 +169,8 @@ class VivaceRepeat extends WordedElement {
     const detail = state.kind === 'running' ? { done: state.done, total: state.total, isRepeat: true } : null;
     this.dispatchEvent(new CustomEvent('vivace-tuning', { detail, bubbles: true, composed: true }));
     if (!hadFocus || !swaps) return;
-    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>('button:not(:disabled)')?.focus());
+    // In a task of its own: until the panel has heard the event, the button waits for this measurement.
+    setTimeout(() => this.renderRoot.querySelector<HTMLElement>('button:not(:disabled)')?.focus());
   }
 
   private readonly clear = () => {

@@ -86,6 +86,25 @@ test('a question waits for the measurement, and a cancel from the chat lets it t
   await page.context().close();
 });
 
+test('by keyboard, the focus moves from the button that starts to the one that cancels, and back', async () => {
+  const text = 'Once upon a time there was a cat.';
+  const { page } = await visitScripted(site, { answers: [{ text }, { text, holdAfter: 2 }] });
+  await showPanel(page);
+  await send(page, 'A story');
+  await ended(page);
+  await expect.poll(() => button(page).isEnabled(), SOON).toBe(true);
+  const focused = () =>
+    page
+      .locator('vivace-repeat')
+      .evaluate(({ shadowRoot }) => (shadowRoot?.activeElement as HTMLElement | null)?.dataset.testid);
+  await button(page).focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(focused, SOON).toBe('cancel-repeat');
+  await page.keyboard.press('Enter');
+  await expect.poll(focused, SOON).toBe('repeat');
+  await page.context().close();
+});
+
 test('while a message is answered, the section says that it waits', async () => {
   const { page } = await visitScripted(site, { answers: [{ text: 'Once upon a time', holdAfter: 3 }] });
   await showPanel(page);
