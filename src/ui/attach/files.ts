@@ -77,8 +77,13 @@ class VivaceFiles extends WordedElement {
     this.opened = opened;
   }
 
+  /** Fires the event. The focus of the last button, which goes, moves to the field of the question. */
   private takeOff(i: number): void {
+    const isLast = this.files.length === 1;
     this.dispatchEvent(new CustomEvent('vivace-remove', { detail: i }));
+    // On touch screens a focused field would open the keyboard.
+    if (!isLast || !matchMedia('(hover: hover)').matches) return;
+    (this.getRootNode() as ShadowRoot).querySelector<HTMLElement>('vivace-composer, textarea')?.focus();
   }
 }
 

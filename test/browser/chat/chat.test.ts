@@ -371,8 +371,13 @@ describe('files', () => {
     await expect.poll(() => byId('attached-text').count()).toBe(0);
     await chips().first().click();
     await expect.poll(() => textOf(byId('attached-text'))).toBe('# Milk');
+    await give('drop', 'table.csv', 'a,b');
+    await byId('remove-attached').click();
+    await expect.poll(() => focused()).toBe('prompt'); // the button that had the focus is gone
     await byId('edit').click();
     await byId('remove-attached').first().click();
+    await byId('remove-attached').click();
+    await expect.poll(() => focused()).toBe('edit-text');
     await byId('edit-save').click();
     expect(await ended(page)).toBe('done');
     expect((await lastAsked())?.[0]).not.toContain('Milk');
