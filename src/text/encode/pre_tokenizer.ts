@@ -24,6 +24,8 @@ type PreTokenizerConfig = ConstructorParameters<typeof SequencePreTokenizer>[0];
 
 const MAX_MILLISECONDS = 1000;
 const COMPILED_FOR = ['a', '\u2581'];
+/** As Rust's \w. */
+const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\u200c\\u200d';
 const ONE_MARK = '[\\p{P}!-/:-@\\[-`{-~]';
 
 export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: JsonObject | null): TextPipeline {
@@ -105,7 +107,8 @@ function rewrite(config: JsonObject): JsonObject[] {
     case 'Sequence':
       return objects(config.pretokenizers).flatMap(rewrite);
     case 'ByteLevel': {
-      const prefix = { type: 'Replace', pattern: { Regex: '\\A(?! )' }, content: ' ' };
+      // It takes a letter: V8 finds an empty match between the halves of a character, too.
+      const prefix = { type: 'Replace', pattern: { Regex: '\\A[^ ]' }, content: ' $&' };
       const spell = { type: 'ByteLevel', add_prefix_space: false, use_regex: false };
       return [
         ...(config.add_prefix_space === true ? [prefix] : []),
@@ -118,7 +121,7 @@ function rewrite(config: JsonObject): JsonObject[] {
     case 'Punctuation':
       return [split(ONE_MARK, asString(config.behavior) ?? 'Isolated', false)];
     case 'Whitespace':
-      return [split('\\w+|[^\\w\\s]+', 'Removed', true)];
+      return [split(`[${WORD}]+|[^${WORD}\\s]+`, 'Removed', true)];
     case 'BertPreTokenizer':
       return [split('\\s+', 'Removed', false), isolate(ONE_MARK)];
     case 'WhitespaceSplit':

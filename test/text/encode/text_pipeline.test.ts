@@ -54,3 +54,28 @@ test.each([true, false])('marks for spaces are those of the library, with one in
   expect(own?.byteLevel).toBe(library.byteLevel);
   for (const text of TEXTS) expect(own && outcome(own, text)).toEqual(outcome(library, text));
 });
+
+test('a space before each text cuts no character in two', () => {
+  const { words } = createTextPipeline(null, { type: 'ByteLevel', add_prefix_space: true, use_regex: true });
+  expect(words('\ud83d\udc4d\ud83c\udffd \ud835\udd38\ud835\udd39 x', true)).toEqual([
+    ' \ud83d\udc4d\ud83c\udffd',
+    ' \ud835\udd38\ud835\udd39',
+    ' x',
+  ]);
+  expect(words(' \ud83d\ude42', true)).toEqual([' \ud83d\ude42']);
+  expect(words('$& \n', true)).toEqual([' $&', ' \n']);
+});
+
+test('the words of a Whitespace rule are those of Rust: joiners belong to them, fractions do not', () => {
+  const { words } = createTextPipeline(null, { type: 'Whitespace' });
+  expect(words('\u0915\u094d\u200d\u0937 a\u200cb\u00bdc x\u00b2_1!?', true)).toEqual([
+    '\u0915\u094d\u200d\u0937',
+    'a\u200cb',
+    '\u00bd',
+    'c',
+    'x',
+    '\u00b2',
+    '_1',
+    '!?',
+  ]);
+});
