@@ -58,6 +58,13 @@ SNIPPETS = [
     "{{ 'a\nb\r\nc\n'.splitlines() | join('|') }}|{{ 'a\n\nb\r'.splitlines() | length }}|{{ ''.splitlines() | length }}|{{ '\n'.splitlines() | length }}|{{ messages[0].content.splitlines()[0] }}",
     "{{ 'x' ~ none }}|{{ none ~ true }}|{{ 'x' ~ nothing ~ 1.0 ~ 2 }}|{{ 'x' ~ false }}",
     "{{ none }}|{{ true }}|{{ nothing }}|{{ none | string }}|{{ false | string }}|{% if true %}{{ none }}{% endif %}{% for x in [none] %}{{ x }}{% else %}{{ true }}{% endfor %}{% macro m() %}{{ false }}{% endmacro %}{{ m() }}{% set x %}{{ none }}{% endset %}{{ x }}",
+    "{{ [1, 2.5, 'a', none, true, ['b'], {'c': none, 'd': 'e'}] }}|{{ {} }}{{ [] }}{{ (1, 'a') }}|{{ messages[0] }}|{{ {'t': ['string', 'null']}.t | string }}|{{ 'x' ~ ['y'] ~ {'z': 1} }}",
+    "{{ [\"it's\", 'q\"', '\\'\"', 'a\\n\\t\\\\b', 'é🙂\u0007\u00a0\u200b\u2028'] }}{{ {\"it's\": 1} }}",
+    "a\r\n{% if true %}\r\nb\rc{% endif %}\r\n\r\n",
+    "{{ [none, true, 1.0, 'x', 2, ['a']] | join(',') }}|{{ ['string', 'null'] | upper }}|{{ 5 | trim }}|{{ none | lower }}|{{ ['a'] in ['a', 1] }}{{ ['a'] in [['b'], ['a']] }}{{ ['a'] not in ('a', 'b') }}{{ {'a': 1} in [{'a': 1}] }}{{ 2 in [1, 2] }}{{ none in [none] }}{{ nothing in ['a'] }}",
+    "{% for i in [1, 2, 3] %}a{{ i }}{% if i == 1 %}{% continue %}{% endif %}b{% if i == 2 %}c{% break %}{% endif %}d{% endfor %}|{% for i in [1] %}{% continue %}x{% else %}none{% endfor %}|{% for i in [1, 2] %}{% for j in [1, 2] %}{{ j }}{% if j == i %}!{% break %}{% endif %}{% endfor %}{{ loop.index }}{% endfor %}",
+    "{% for i in [1, 2, 3] %}{% if i == 1 %}{% set x = 'first' %}{% endif %}{{ x | default('none') }}{% endfor %}{{ x is defined }}{% set y = 1 %}{% for i in [1, 2] %}{{ y }}{% set y = i + 5 %}{{ y }}{% endfor %}{{ y }}",
+    "{% for k, v in [['a', 1], ['b', 2]] if v > 1 %}{{ k }}{{ loop.length }}{{ loop.first }}{% endfor %}{% for m in messages if m.role == 'user' %}{{ loop.index }}{{ loop.previtem.content if loop.previtem is defined }}{% endfor %}",
 ]
 
 

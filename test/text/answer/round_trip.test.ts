@@ -121,8 +121,7 @@ function answerIn(template: ChatTemplate, source: string, request: ChatRequest) 
 
 /** Published templates that cannot be read back, and why. */
 const NOT_READ: Record<string, string> = {
-  'Apriel-1.6-15b-Thinker-fixed': 'uses a filter that the Jinja library lacks',
-  'ByteDance-Seed-OSS': 'uses a filter that the Jinja library lacks',
+  'Apriel-1.6-15b-Thinker-fixed': 'opens thinking with the tag of a turn, which its prompt ends with',
   'fireworks-ai-llama-3-firefunction-v2': 'wants variables of its own',
   'GigaChat3-10B-A1.8B': 'writes calls as messages of another role',
   'GigaChat3.1-10B-A1.8B': 'wants variables of its own',

@@ -45,7 +45,7 @@ test('messages and tools have the form of transformers', () => {
   expect(shown).toContain(
     '[{"type": "function", "function": {"name": "look", "description": "Looks", "parameters": {"type": "object", "properties": {}}}}]',
   );
-  expect(shown.endsWith('{"a": [1]}')).toBe(true);
+  expect(shown.endsWith("{'a': [1]}")).toBe(true);
 });
 
 test('template arguments override none of the variables of transformers', () => {

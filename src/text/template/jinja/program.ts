@@ -26,7 +26,8 @@ function checkSource(source: string): void {
 export type Program = (variables: Record<string, unknown>, deadline: number, trace?: Trace) => string;
 
 /** @throws ChatTemplateError, here and for each rendering that fails */
-export function readProgram(source: string, tokens: Edges): Program {
+export function readProgram(given: string, tokens: Edges): Program {
+  const source = given.replace(/\r\n?/g, '\n'); // as Jinja reads it
   checkSource(source);
   // The options of transformers.
   const program = guard(

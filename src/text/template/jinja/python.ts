@@ -1,9 +1,10 @@
 // Corrects differences between the library and Jinja in Python. Operands are evaluated and corrected here before the
 // library sees them.
 
-import { Interpreter } from '@huggingface/jinja';
 import { ChatTemplateError } from '../../../errors';
 import { alike, type Node, type Scope, toValue, type Value } from './jinja_values';
+import { LoopInterpreter } from './loops';
+import { asText } from './python_text';
 
 type Syntax = Record<string, unknown> & { type: string };
 type Method = Value & { value: (args: Value[], scope: Scope) => Value };
@@ -12,8 +13,9 @@ type Method = Value & { value: (args: Value[], scope: Scope) => Value };
 const DONE = 'Done';
 const done = (value: Value) => ({ type: DONE, value }) as unknown as Node;
 
-// Filters that treat undefined as an empty text or list.
+/** Filters of texts, which print any other value first. */
 const OF_TEXT = new Set(['capitalize', 'indent', 'lower', 'replace', 'title', 'trim', 'upper']);
+/** Filters that treat undefined as an empty list. */
 const OF_LIST = new Set(['count', 'first', 'join', 'last', 'length', 'list', 'reverse', 'sort', 'sum', 'unique']);
 /** Filters that also treat None as an empty list. */
 const OF_ANY = new Set(['map', 'reject', 'rejectattr', 'select', 'selectattr']);
@@ -38,7 +40,7 @@ export interface Weight {
   isFixed: boolean;
 }
 
-export abstract class PythonInterpreter extends Interpreter {
+export abstract class PythonInterpreter extends LoopInterpreter {
   private hasIntegerKeys = false;
   protected abstract weigh(value: Value): Weight;
 
@@ -52,8 +54,7 @@ export abstract class PythonInterpreter extends Interpreter {
       case 'MemberExpression':
         return this.member(syntax, node, scope);
       case 'BinaryExpression':
-        if ((syntax.operator as { value: string }).value === '~') return this.concatenation(syntax, scope);
-        return this.hasIntegerKeys ? this.binary(syntax, node, scope) : super.evaluate(node, scope);
+        return this.binary(syntax, node, scope);
       case 'FilterExpression':
         return this.filter(syntax, scope);
       case 'FilterStatement': {
@@ -120,26 +121,30 @@ export abstract class PythonInterpreter extends Interpreter {
     return toValue([left, right].map((side) => asText(this.evaluate(side as Node, scope)).value).join(''));
   }
 
-  /** `0 in mapping` */
+  /** `0 in mapping`, and `['a'] in list`. */
   private binary(syntax: Syntax, node: Node, scope: Scope): Value {
     const operator = (syntax.operator as { value: string }).value;
+    if (operator === '~') return this.concatenation(syntax, scope);
     if (operator !== 'in' && operator !== 'not in') return super.evaluate(node, scope);
     const left = this.evaluate(syntax.left as Node, scope);
     const right = this.evaluate(syntax.right as Node, scope);
     const inside = right.value as unknown;
-    if (left.type === 'IntegerValue' && inside instanceof Map) {
-      return toValue(inside.has(left.value) === (operator === 'in'));
-    }
-    return this.delegate(syntax, { left: done(left), right: done(right) }, scope);
+    let isIn: boolean;
+    if (left.type === 'IntegerValue' && inside instanceof Map) isIn = inside.has(left.value);
+    else if (Array.isArray(inside) && typeof (left.value ?? {}) === 'object') {
+      const text = asText(left).value;
+      isIn = (inside as Value[]).some((item) => item.type === left.type && asText(item).value === text);
+    } else return this.delegate(syntax, { left: done(left), right: done(right) }, scope);
+    return toValue(isIn === (operator === 'in'));
   }
 
   private filter(syntax: Syntax, scope: Scope): Value {
     const filter = syntax.filter as Syntax;
     const name = (filter.type === 'CallExpression' ? (filter.callee as Syntax).value : filter.value) as string;
     let operand = this.evaluate(syntax.operand as Node, scope);
+    if (OF_TEXT.has(name)) operand = asText(operand);
     if (operand.type === 'UndefinedValue') {
-      if (OF_TEXT.has(name)) operand = toValue('');
-      else if (OF_LIST.has(name)) operand = toValue([]);
+      if (OF_LIST.has(name)) operand = toValue([]);
       else if (name === 'items') operand = toValue({});
     }
     if (OF_ANY.has(name) && (operand.type === 'UndefinedValue' || operand.type === 'NullValue')) return toValue([]);
@@ -152,6 +157,7 @@ export abstract class PythonInterpreter extends Interpreter {
       return (operand as unknown as { items(): Value }).items();
     }
     if (name === 'string') return asText(operand);
+    if (name === 'join' && Array.isArray(operand.value)) operand = alike(operand, operand.value.map(printed));
     if (name === 'sum') return this.sum(syntax, operand, filter, scope);
     if (name === 'tojson' && this.hasIntegerKeys) operand = withTextKeys(operand);
     if (name === 'replace' && operand.type === 'StringValue') this.giveMethod(operand, name);
@@ -209,6 +215,11 @@ export abstract class PythonInterpreter extends Interpreter {
   }
 }
 
+/** An item that `join` prints. It takes an attribute of objects. */
+function printed(item: Value): Value {
+  return item.type === 'ObjectValue' ? item : asText(item);
+}
+
 /** Puts the filter `string` behind what is printed, in place: the library prints None and True in other words. */
 export function printAsPython<T>(node: T): T {
   const syntax = node as Syntax;
@@ -219,15 +230,6 @@ export function printAsPython<T>(node: T): T {
       syntax[name] = body.map((one) => (/Expr|Literal|Ident|Tern/.test(one.type) ? printed(one) : printAsPython(one)));
   }
   return node;
-}
-
-/** A value as Python prints it; lists and objects as JSON. */
-function asText(value: Value): Value {
-  const { type } = value;
-  if (type === 'StringValue') return value;
-  if (type === 'UndefinedValue') return toValue('');
-  if (type === 'NullValue') return toValue('None');
-  return toValue(type === 'BooleanValue' ? (value.value ? 'True' : 'False') : value.toString());
 }
 
 /** The place of a text in characters, or -1. */

@@ -78,7 +78,8 @@ function readCalls(one: string, two: string | null, plain: string): ToolSyntax |
   const body = one.slice(length).replaceAll(SHORT_ID, ID);
   const named = body.indexOf(NAME);
   const from = named + NAME.length;
-  if (named < 0 || body.indexOf(NAME, from) > 0) return null;
+  const begin = body.slice(0, named).trimStart();
+  if (named < 0 || body.indexOf(NAME, from) > 0 || begin === '') return null; // a name alone announces no call
   const found = readArguments(body, from);
   if (!found) return null;
   const { start, end: stop, ...rest } = found;
@@ -89,7 +90,7 @@ function readCalls(one: string, two: string | null, plain: string): ToolSyntax |
   const end = between === null ? after : commonStart(between, body.slice(stop));
   return {
     ...rest,
-    begin: body.slice(0, named).trimStart(),
+    begin,
     middle: body.slice(from, start),
     end,
     next: between?.slice(end.length) ?? null,
