@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ChatTemplateError } from '../../../src/errors';
 import { createChatTemplate } from '../../../src/text/template/chat_template';
 import { findChatTemplate } from '../../../src/text/template/find_template';
+import { strftime } from '../../../src/text/template/jinja/strftime';
 import type { ChatMessage } from '../../../src/text/template/message';
 import { SEED } from '../arbitraries';
 import { dataFile, files, hasData, type Json, projectFile, readJson } from '../fixtures';
@@ -62,6 +63,12 @@ test('dates are in English', () => {
   expect(template.render({ messages: HELLO }, { addGenerationPrompt: true })).toMatch(
     /^\d\d [A-Z][a-z]{2} \d{4} % %q$/,
   );
+});
+
+test('a date has no zero in front where the template wants none', () => {
+  const date = new Date(2026, 6, 4, 9, 5);
+  expect(strftime(date, '%-d %B %Y, %-I:%M, %-m, %d, %-q')).toBe('4 July 2026, 9:05, 7, 04, %-q');
+  expect(strftime(new Date(2026, 9, 20), '%-d %-m')).toBe('20 10');
 });
 
 /** Two million characters in `ns.x`, from forty steps. */

@@ -57,6 +57,8 @@ export abstract class PythonInterpreter extends LoopInterpreter {
         return this.binary(syntax, node, scope);
       case 'FilterExpression':
         return this.filter(syntax, scope);
+      case 'TestExpression':
+        return this.test(syntax, node, scope);
       case 'FilterStatement': {
         const operand = { type: 'Program', body: syntax.body };
         return this.filter({ ...syntax, type: 'FilterExpression', operand }, scope);
@@ -108,12 +110,21 @@ export abstract class PythonInterpreter extends LoopInterpreter {
     if (property.type === 'StringLiteral' || property.type === 'SliceExpression') return super.evaluate(node, scope);
     const object = this.evaluate(syntax.object as Node, scope);
     const key = this.evaluate(property as unknown as Node, scope);
+    if (key.type !== 'StringValue' && key.type !== 'IntegerValue') return toValue(undefined);
     if (key.type === 'IntegerValue') {
       const inside = object.value as unknown;
       if (inside instanceof Map) return (inside.get(key.value) as Value | undefined) ?? toValue(undefined);
       if (typeof inside === 'string') return toValue(characters(inside).at(key.value as number));
     }
     return this.delegate(syntax, { object: done(object), property: done(key) }, scope);
+  }
+
+  /** `nothing is iterable` */
+  private test(syntax: Syntax, node: Node, scope: Scope): Value {
+    if (!/^(iterable|sequence)$/.test((syntax.test as { value: string }).value)) return super.evaluate(node, scope);
+    const operand = this.evaluate(syntax.operand as Node, scope);
+    if (operand.type === 'UndefinedValue') return toValue(syntax.negate !== true);
+    return this.delegate(syntax, { operand: done(operand) }, scope);
   }
 
   /** `left ~ right` */

@@ -21,5 +21,8 @@ export function strftime(date: Date, format: string): string {
     S: () => two(date.getSeconds()),
     '%': () => '%',
   };
-  return format.replace(/%([A-Za-z%])/g, (whole, letter: string) => parts[letter]?.() ?? whole);
+  return format.replace(/%(-?)([A-Za-z%])/g, (whole, bare: string, letter: string) => {
+    const part = parts[letter]?.() ?? whole;
+    return bare ? part.replace(/^0(?=\d)/, '') : part; // `%-d`: without the zero
+  });
 }
