@@ -129,7 +129,6 @@ const NOT_READ: Record<string, string> = {
   'deepseek-ai-DeepSeek-V3.2': 'writes the type of each argument into its tag',
   'deepseek-ai-DeepSeek-V4': 'writes the type of each argument into its tag',
   'deepseek-ai-DeepSeek-V4-Flash-0731': 'writes the type of each argument into its tag',
-  'CohereForAI-c4ai-command-r-plus-tool_use': 'wants a type for each parameter in words of Python',
   'tencent-Hy3': 'writes thinking with a tag that its prompt does not open',
   'upstage-Solar-Open-100B': 'writes calls behind the id, as messages of another form',
   'NVIDIA-Nemotron-Nano-v2': 'opens thinking before answers that have none',
