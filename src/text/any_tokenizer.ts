@@ -26,7 +26,7 @@ function createByRules(files: TokenizerFiles): Tokenizer {
   const config = tokenizerConfig ?? {};
   const parsed = readTokenizerJson(tokenizerJson, config);
   checkDecoder(parsed.decoder);
-  const pipeline = createTextPipeline(parsed.normalizer, parsed.preTokenizer);
+  const pipeline = createTextPipeline(parsed.normalizer, parsed.preTokenizer, parsed.model.type !== 'BPE');
   const bytes = createByteRules(parsed.decoder, pipeline.byteLevel);
   return assembleTokenizer(files, config, parsed, pipeline, bytes, (options) =>
     createModel(options, pipeline.byteLevel),

@@ -28,17 +28,22 @@ const COMPILED_FOR = ['a', '\u2581'];
 const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\u200c\\u200d';
 const ONE_MARK = '[\\p{P}!-/:-@\\[-`{-~]';
 
-export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: JsonObject | null): TextPipeline {
+/** @param spells write words in the byte alphabet, for a model that does not do so itself */
+export function createTextPipeline(
+  normalizer: JsonObject | null,
+  preTokenizer: JsonObject | null,
+  spells = false,
+): TextPipeline {
   return typedErrors(() => {
     const rules = preTokenizer ? rewrite(preTokenizer) : [];
-    // A final ByteLevel only rewrites each word in the byte alphabet. The model does so on bytes, not text.
+    // A final ByteLevel only rewrites each word in the byte alphabet. BPE does so on bytes, not text.
     const byteLevel = rules.at(-1)?.type === 'ByteLevel';
     const spellings = rules.filter(({ type }) => type === 'ByteLevel').length;
     if (spellings > 1) {
       // Each further ByteLevel would rewrite the output of the previous one, twice as long.
       throw new TokenizerError(`The tokenizer spells its text in bytes ${spellings} times; once is supported.`);
     }
-    if (byteLevel) rules.pop();
+    if (byteLevel && !spells) rules.pop();
     const stages = createStages(rules);
     const normalize = createNormalizer(normalizer);
     const words: TextPipeline['words'] = (section, first) =>

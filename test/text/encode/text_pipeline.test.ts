@@ -2,12 +2,13 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { splitPipeline } from '../../../src/text/any_tokenizer';
+import { createTokenizer, splitPipeline } from '../../../src/text/any_tokenizer';
 import { createTextPipeline } from '../../../src/text/encode/pre_tokenizer';
 import { regexCost } from '../../../src/text/encode/regex_cost';
 import type { TextPipeline } from '../../../src/text/encode/text_pipeline';
 import { PRE_TYPES } from '../../../src/text/vocabulary/gguf_pre_types';
 import { ggufVocabulary } from '../../../src/text/vocabulary/gguf_vocabulary';
+import { files } from '../fixtures';
 import { byteLevelGguf, sentencePieceGguf } from '../tiny_vocabulary';
 
 const TEXTS = [
@@ -78,4 +79,21 @@ test('the words of a Whitespace rule are those of Rust: joiners belong to them, 
     '_1',
     '!?',
   ]);
+});
+
+test.each([
+  [
+    'Unigram',
+    { unk_id: 0, vocab: ['<unk>', 'a', '\u0120', '\u0120a', '\u00c3', '\u00a9'].map((text, i) => [text, -i]) },
+  ],
+  [
+    'WordPiece',
+    { unk_token: '<unk>', vocab: { '<unk>': 0, a: 1, '\u0120': 2, '\u0120a': 3, '##\u00c3': 4, '##\u00a9': 5 } },
+  ],
+])('a vocabulary of %s in the byte alphabet takes words in it', (type, model) => {
+  const ByteLevel = { type: 'ByteLevel', add_prefix_space: false, use_regex: true };
+  const json = { pre_tokenizer: ByteLevel, decoder: ByteLevel, model: { type, ...model } };
+  const tokenizer = createTokenizer(files({ tokenizerJson: json }));
+  const ids = tokenizer.encode('a a \u00e9');
+  expect([...ids]).toEqual([1, 3, 2, 4, 5]);
 });
