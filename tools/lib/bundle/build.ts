@@ -66,8 +66,9 @@ export const BUDGETS = [
     ceilingKb: 146.7,
   },
   // 0.2 KB of them: the cost of a context with windows, in the settings; 0.5: waits that end, words for any model;
-  // 0.1: a panel that comes in the middle of an answer waits for the next one.
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 70.6 },
+  // 0.1: a panel that comes in the middle of an answer waits for the next one; 0.1: each caller of a load hears of its
+  // progress, and a chat that its page moves goes on with its answer.
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 70.7 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.7 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_shared.js'], budgetKb: 8, ceilingKb: 8.8 },
   { name: "OpenAI's completions", files: ['lib/openai_completions.js'], budgetKb: 1, ceilingKb: 1 },
@@ -94,7 +95,7 @@ export const BUDGETS = [
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 93 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 222.1 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 222.2 },
 ];
 
 /** The built file below dist/ that a name with a `*` means. */
