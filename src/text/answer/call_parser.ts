@@ -7,6 +7,7 @@ import { matchLiteral } from '../template/syntax/literal_match';
 import type { AnswerPart, CallReader, ReadCalls } from './answer_part';
 import { type ArgumentsReader, createArgumentsReader } from './call_arguments';
 import { isTag, triggerOf } from './call_trigger';
+import { readSpelled } from './call_values';
 
 /** Most units of a call before its arguments. */
 const MAX_HEAD = 1024;
@@ -193,13 +194,13 @@ class CallParser implements CallReader {
 
   private callIn(text: string): { name: string; arguments: string } | null {
     try {
-      const call = asObject(JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)));
+      const { value, textOf } = readSpelled(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
+      const call = asObject(value);
       const name = asString(call?.name);
       const given = call?.arguments ?? call?.parameters;
-      const input = asObject(typeof given === 'string' ? JSON.parse(given) : given);
-      return name !== null && input && this.tools.some((tool) => tool.name === name)
-        ? { name, arguments: JSON.stringify(input) }
-        : null;
+      const json = typeof given === 'string' ? given : textOf(given);
+      if (name === null || !asObject(JSON.parse(json)) || !this.tools.some((tool) => tool.name === name)) return null;
+      return { name, arguments: json };
     } catch {
       return null;
     }

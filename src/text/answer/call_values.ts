@@ -84,3 +84,19 @@ export function isJson(text: string): boolean {
     return false;
   }
 }
+
+/**
+ * A JSON text whose numbers keep their spelling: JSON.parse makes 2 of 2.0, and loses digits of integers past 2^53.
+ * `textOf` gives the JSON of a part of the value.
+ * @throws SyntaxError
+ */
+export function readSpelled(json: string): { value: unknown; textOf(part: unknown): string } {
+  const value: unknown = JSON.parse(json);
+  if (json.includes('\\u0000')) return { value, textOf: JSON.stringify };
+  // While it is read, a number is a text behind a NUL.
+  const held = json.replace(TEXT_OR_NUMBER, (part) => (part[0] === '"' ? part : `"\\u0000${part}"`));
+  const textOf = (part: unknown) => JSON.stringify(part).replace(/"\\u0000([^"]+)"/g, '$1');
+  return { value: JSON.parse(held), textOf };
+}
+
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;

@@ -135,6 +135,26 @@ describe('calls', () => {
     expect(calls.map(({ name, json }) => [name, JSON.parse(json)])).toEqual([['look', { at: 'a' }]]);
   });
 
+  test.each([
+    ['as shown', '"name": "look", "arguments": {"at": 123456789012345678901, "n": 2.0, "t": "1.50"}'],
+    ['in another order', '"arguments": {"at": 123456789012345678901, "n": 2.0, "t": "1.50"}, "name": "look"'],
+    [
+      'with its arguments as text',
+      String.raw`"name": "look", "arguments": "{\"at\": 123456789012345678901, \"n\": 2.0, \"t\": \"1.50\"}"`,
+    ],
+    [
+      'in another order, with a NUL',
+      String.raw`"arguments": {"at": 1, "t": "\u00002"}, "name": "look"`,
+      String.raw`{"at":1,"t":"\u00002"}`,
+    ],
+  ])(
+    'of JSON keep the spelling of numbers: %s',
+    (_, call, json = '{"at":123456789012345678901,"n":2.0,"t":"1.50"}') => {
+      const { calls, errors } = said(`<tool_call>\n{${call}}\n</tool_call>`, { syntax: QWEN });
+      expect([errors, calls.map((call) => call.json.replaceAll(' ', ''))]).toEqual([[], [json]]);
+    },
+  );
+
   test('stream their arguments as they come', () => {
     const parser = createAnswerParser(tokenizer, { syntax: QWEN, tools: TOOLS, readCalls });
     const pieces = bytes('<tool_call>\n{"name": "look", "arguments": {"at": "a').flatMap((id) => {
