@@ -1,7 +1,7 @@
 // Chat templates against the reference's renderings, and hostile templates.
 
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ChatTemplateError } from '../../../src/errors';
 import { createChatTemplate } from '../../../src/text/template/chat_template';
 import { findChatTemplate } from '../../../src/text/template/find_template';
@@ -191,6 +191,17 @@ test.each(hostile)('ends in a typed error: %s', (_, source) => {
   );
   const { user, system } = process.cpuUsage(start);
   expect((user + system) / 1000).toBeLessThan(10_000);
+});
+
+test('a slow machine runs out of steps, not of time', () => {
+  const render = (source: string) =>
+    createChatTemplate(source, NO_TOKENS).render({ messages: HELLO }, { addGenerationPrompt: true });
+  let ms = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => (ms += 10)); // from look to look, a thousand steps
+  expect(render('{% for i in range(9999) %}{{ i }}{% endfor %}')).toMatch(/^0123.*9998$/);
+  const endless = '{% for i in range(9999) %}{% for j in range(9999) %}{{ j }}{% endfor %}{% endfor %}';
+  expect(() => render(endless)).toThrow('did not end within 200000 steps');
+  vi.restoreAllMocks();
 });
 
 test.each(LONG)('is refused before it is made: %s', (_, source) => {

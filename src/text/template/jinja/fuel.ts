@@ -17,11 +17,12 @@ const FUEL_PER_ROUND = 4; // cost of a loop's round, in addition to its body
  */
 const FUEL_PER_LOOK = 1_000;
 /**
- * Time limit, as a last resort against slow single steps. Excludes parsing. Ordinary conversations render in a few ms.
+ * Time limit, as a last resort against slow single steps. Excludes parsing. Steps are what bounds a template: on a slow
+ * phone they may take 10 microseconds each.
  */
-const MAX_MILLISECONDS = 300;
+const MAX_MILLISECONDS = 3_000;
 const CHARACTERS_PER_MILLISECOND = 5_000;
-const MAX_MILLISECONDS_OF_MESSAGE = 2; // a hundred times the need of one with 500 characters on an idle machine
+const MAX_MILLISECONDS_OF_MESSAGE = 20; // Gemma 4 needs 1, with 500 characters on an idle desktop
 
 /** Observes the beginning and end of each evaluation, and may replace its value. */
 export interface Trace {
