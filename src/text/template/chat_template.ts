@@ -2,7 +2,7 @@
 // control token (authors.ts, provenance.ts).
 
 import type { Tokenizer } from '../tokenizer';
-import { templateDeadline } from './jinja/fuel';
+import { Budget } from './jinja/fuel';
 import { type Edges, type Program, readProgram } from './jinja/program';
 import { runAuthored } from './late_provenance';
 import type { ChatRequest } from './message';
@@ -59,8 +59,8 @@ export function createChatTemplate(source: string, tokens: Edges): ChatTemplate 
         texts.push(text);
         return text;
       });
-      const deadline = templateDeadline(given.messages.length, lengthOf(texts));
-      return run({ ...variables, add_generation_prompt: addGenerationPrompt }, deadline);
+      const budget = new Budget(given.messages.length, texts);
+      return run({ ...variables, add_generation_prompt: addGenerationPrompt }, budget);
     },
 
     encode(given, tokenizer) {
@@ -80,13 +80,13 @@ export function createChatTemplate(source: string, tokens: Edges): ChatTemplate 
         return { ...variablesOf(request, forms, mark), add_generation_prompt: !request.continueLast };
       };
       const variables = marked(look);
-      const deadline = templateDeadline(request.messages.length, lengthOf(texts));
+      const budget = new Budget(request.messages.length, texts);
       if (!forges) {
-        const rendered = run(variables, deadline);
+        const rendered = run(variables, budget);
         for (const token of within ?? []) forges ||= rendered.includes(token);
         if (!forges) return promptOf(request, forms, rendered, null, tokenizer);
       }
-      const rendering = { variables, marked, texts: [source, ...texts], deadline };
+      const rendering = { variables, marked, texts: [source, ...texts], budget };
       const { text, authors } = runAuthored(run, rendering, tokenizer);
       return promptOf(request, forms, text, authors, tokenizer);
     },
@@ -97,18 +97,14 @@ export function createChatTemplate(source: string, tokens: Edges): ChatTemplate 
   };
 }
 
-/** Renders made-up conversations, all within one deadline. */
+/** Renders made-up conversations, all within one budget. */
 function proberOf(run: Program): Probe {
-  const deadline = templateDeadline(0, 0);
+  const budget = new Budget();
   return (variables) => {
     try {
-      return run(variables, deadline);
+      return run(variables, budget);
     } catch {
       return null;
     }
   };
-}
-
-function lengthOf(texts: readonly string[]): number {
-  return texts.reduce((sum, { length }) => sum + length, 0);
 }

@@ -8,7 +8,7 @@
 import { ChatTemplateError } from '../../errors';
 import { type Author, type Authors, MODEL, PERSON, TEMPLATE } from '../authors';
 import type { Tokenizer } from '../tokenizer';
-import type { Trace } from './jinja/fuel';
+import type { Budget, Trace } from './jinja/fuel';
 import { alike, type Value } from './jinja/jinja_values';
 import type { Program } from './jinja/program';
 import type { Mark } from './variables';
@@ -19,7 +19,7 @@ interface Rendering {
   marked(mark: Mark): Record<string, unknown>;
   /** What the template may show of its own and of the request. */
   texts: readonly string[];
-  deadline: number;
+  budget: Budget;
 }
 
 /**
@@ -28,16 +28,18 @@ interface Rendering {
  */
 export function runTwice(
   run: Program,
-  { variables, marked, texts, deadline }: Rendering,
+  { variables, marked, texts, budget }: Rendering,
   tokenizer: Tokenizer,
 ): { text: string; authors: Authors } {
   const first = new Recorder();
-  const text = run(variables, deadline, first);
+  budget.fuel = budget.most;
+  const text = run(variables, budget, first);
   const start = performance.now();
   const disguise = new Disguise([text, ...texts], tokenizer);
   const disguised = marked((plain, author) => disguise.apply(plain, author));
-  const later = deadline + performance.now() - start; // time that the template did not spend
-  const shown = run(disguised, later, new Follower(first.values, disguise));
+  budget.until += performance.now() - start; // the template did not spend it
+  budget.fuel = budget.most;
+  const shown = run(disguised, budget, new Follower(first.values, disguise));
   if (!disguise.matches(shown, text)) throw lost();
   return { text, authors: disguise.authorsOf(shown) };
 }

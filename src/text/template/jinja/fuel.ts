@@ -7,22 +7,24 @@ import { checkMost, MAX_OUTPUT, PythonInterpreter, type Weight } from './python'
 
 /** Evaluations per rendering. A ChatML conversation of 1,000 messages needs 15,000. */
 const MAX_FUEL = 200_000;
+/** More for each message, since some look at all others: Gemma 4 needs 145,000 for 161 and 524,000 for 321. */
+const FUEL_OF_MESSAGE = 5_000;
+/** More for each text of the request. A tool with ten parameters has 45 and needs up to 1,400 (Kimi K3). */
+const FUEL_OF_TEXT = 50;
+const MOST_FUEL = 2_000_000; // 2 s of a desktop
 const MAX_ITEMS = 100_000; // values inside one list or mapping, over all levels
 const MAX_DEPTH = 100;
 const CHARACTERS_PER_FUEL = 1_000;
 const ITEMS_PER_FUEL = 100;
 const FUEL_PER_ROUND = 4; // cost of a loop's round, in addition to its body
-/**
- * Fuel between two checks of the clock. Ordinary conversations end before the first check, however busy the machine.
- */
+/** Fuel between two checks of the clock. */
 const FUEL_PER_LOOK = 1_000;
 /**
- * Time limit, as a last resort against slow single steps. Excludes parsing. Steps are what bounds a template: on a slow
- * phone they may take 10 microseconds each.
+ * Time limit, as a last resort against slow single steps. Excludes parsing. Ordinary conversations render in a few ms.
  */
-const MAX_MILLISECONDS = 3_000;
+const MAX_MILLISECONDS = 300;
 const CHARACTERS_PER_MILLISECOND = 5_000;
-const MAX_MILLISECONDS_OF_MESSAGE = 20; // Gemma 4 needs 1, with 500 characters on an idle desktop
+const MILLISECONDS_PER_STEP = 0.02; // more of an evaluation: twenty times the need of a desktop, for a slow phone
 
 /** Observes the beginning and end of each evaluation, and may replace its value. */
 export interface Trace {
@@ -31,32 +33,49 @@ export interface Trace {
   leave(entered: number, value: Value): Value;
 }
 
-/** Latest end of a rendering that begins now, in ms of performance.now(), for so many messages and characters. */
-export function templateDeadline(messages: number, characters: number): number {
-  const more = MAX_MILLISECONDS_OF_MESSAGE * messages + characters / CHARACTERS_PER_MILLISECOND;
-  return performance.now() + MAX_MILLISECONDS + more;
+/** What renderings may spend that begin now, for so many messages with these texts. */
+export class Budget {
+  /** What is left for this rendering. */
+  fuel: number;
+  /** Latest end, in ms of performance.now(). Each step moves it. */
+  until: number;
+  readonly most: number;
+
+  constructor(messages = 0, texts: readonly string[] = []) {
+    const characters = texts.reduce((sum, { length }) => sum + length, 0);
+    this.most = Math.min(MOST_FUEL, MAX_FUEL + FUEL_OF_MESSAGE * messages + FUEL_OF_TEXT * texts.length);
+    this.fuel = this.most;
+    this.until = performance.now() + MAX_MILLISECONDS + characters / CHARACTERS_PER_MILLISECOND;
+  }
+
+  /** @throws ChatTemplateError where it is spent */
+  burn(amount: number): void {
+    this.fuel -= amount;
+    if (this.fuel < 0) throw endless(`${this.most} steps`);
+  }
 }
 
 export class FueledInterpreter extends PythonInterpreter {
-  private fuel = MAX_FUEL;
-  private nextLook = MAX_FUEL - FUEL_PER_LOOK;
+  private nextLook: number;
   private readonly looped = new WeakSet<object>(); // expressions that a loop iterates over
   private readonly weights = new WeakMap<object, Weight>(); // of what does not change
 
   constructor(
     scope: Scope,
-    private readonly deadline: number,
+    private readonly budget: Budget,
     private readonly trace: Trace | null = null,
   ) {
     super(scope);
+    this.nextLook = budget.fuel - FUEL_PER_LOOK;
   }
 
   override evaluate(node: Node, scope: Scope): Value {
-    this.burn(1);
-    if (this.fuel < this.nextLook) {
-      if (performance.now() > this.deadline)
-        throw endless(`${MAX_MILLISECONDS} milliseconds and some for each message`);
-      this.nextLook = this.fuel - FUEL_PER_LOOK;
+    const { budget } = this;
+    budget.burn(1);
+    budget.until += MILLISECONDS_PER_STEP;
+    if (budget.fuel < this.nextLook) {
+      if (performance.now() > budget.until) throw endless('its time');
+      this.nextLook = budget.fuel - FUEL_PER_LOOK;
     }
     if (node?.type === 'For') {
       const { iterable } = node as unknown as { iterable: { type: string; lhs?: object } };
@@ -69,19 +88,14 @@ export class FueledInterpreter extends PythonInterpreter {
     if (value.type === 'StringValue') {
       const { length } = value.value as string;
       checkMost(length, MAX_OUTPUT);
-      this.burn(Math.floor(length / CHARACTERS_PER_FUEL));
+      budget.burn(Math.floor(length / CHARACTERS_PER_FUEL));
     } else if (value.value instanceof Map || Array.isArray(value.value)) {
       const { items, isFixed } = this.weigh(value);
       const length = Array.isArray(value.value) ? value.value.length : value.value.size;
       const rounds = node && this.looped.has(node) ? FUEL_PER_ROUND * length : 0;
-      this.burn(rounds || Math.floor((isFixed ? length : items) / ITEMS_PER_FUEL));
+      budget.burn(rounds || Math.floor((isFixed ? length : items) / ITEMS_PER_FUEL));
     }
     return value;
-  }
-
-  private burn(amount: number): void {
-    this.fuel -= amount;
-    if (this.fuel < 0) throw endless(`${MAX_FUEL} steps`);
   }
 
   protected override weigh(value: Value, depth = 0): Weight {

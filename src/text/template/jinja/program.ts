@@ -3,7 +3,7 @@
 import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { ChatTemplateError } from '../../../errors';
 import type { Tokenizer } from '../../tokenizer';
-import { FueledInterpreter, type Trace } from './fuel';
+import { type Budget, FueledInterpreter, type Trace } from './fuel';
 import { checkMost, printAsPython } from './python';
 import { strftime } from './strftime';
 
@@ -22,8 +22,8 @@ function checkSource(source: string): void {
   checkMost(spaces, MAX_SPACES, 'spaces and line breaks in a row');
 }
 
-/** Renders with these variables until the deadline, in ms of performance.now(). */
-export type Program = (variables: Record<string, unknown>, deadline: number, trace?: Trace) => string;
+/** Renders with these variables within a budget. */
+export type Program = (variables: Record<string, unknown>, budget: Budget, trace?: Trace) => string;
 
 /** @throws ChatTemplateError, here and for each rendering that fails */
 export function readProgram(given: string, tokens: Edges): Program {
@@ -34,11 +34,8 @@ export function readProgram(given: string, tokens: Edges): Program {
     () => printAsPython(parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }))),
     'cannot be read',
   );
-  return (variables, deadline, trace) =>
-    guard(
-      () => String(new FueledInterpreter(scopeOf(variables, tokens), deadline, trace).run(program).value),
-      'failed',
-    );
+  return (variables, budget, trace) =>
+    guard(() => String(new FueledInterpreter(scopeOf(variables, tokens), budget, trace).run(program).value), 'failed');
 }
 
 /** The variables of a template, as transformers names them. */
