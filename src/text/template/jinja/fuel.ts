@@ -23,8 +23,8 @@ const FUEL_PER_LOOK = 1_000;
  * Time limit, as a last resort against slow single steps. Excludes parsing. Ordinary conversations render in a few ms.
  */
 const MAX_MILLISECONDS = 300;
-const CHARACTERS_PER_MILLISECOND = 5_000;
-const MILLISECONDS_PER_STEP = 0.02; // more of an evaluation: twenty times the need of a desktop, for a slow phone
+const MILLISECONDS_PER_STEP = 0.02; // more, also of each text: twenty times the need of a desktop, for a slow phone
+const CHARACTERS_PER_STEP = 20;
 
 /** Observes the beginning and end of each evaluation, and may replace its value. */
 export interface Trace {
@@ -45,7 +45,8 @@ export class Budget {
     const characters = texts.reduce((sum, { length }) => sum + length, 0);
     this.most = Math.min(MOST_FUEL, MAX_FUEL + FUEL_OF_MESSAGE * messages + FUEL_OF_TEXT * texts.length);
     this.fuel = this.most;
-    this.until = performance.now() + MAX_MILLISECONDS + characters / CHARACTERS_PER_MILLISECOND;
+    this.until =
+      performance.now() + MAX_MILLISECONDS + MILLISECONDS_PER_STEP * (texts.length + characters / CHARACTERS_PER_STEP);
   }
 
   /** @throws ChatTemplateError where it is spent */
