@@ -1,13 +1,14 @@
 // Calls of tools, from the text that a model writes in its template's syntax. A part: it comes with the first tools.
 
 import { asObject, asString } from '../json';
+import { parseSpelled } from '../spelled_json';
 import type { Tool } from '../template/message';
 import type { ToolSyntax } from '../template/syntax/chat_syntax';
 import { matchLiteral } from '../template/syntax/literal_match';
 import type { AnswerPart, CallReader, ReadCalls } from './answer_part';
 import { type ArgumentsReader, createArgumentsReader } from './call_arguments';
 import { isTag, triggerOf } from './call_trigger';
-import { readSpelled } from './call_values';
+import { stringifySpelled } from './call_values';
 
 /** Most units of a call before its arguments. */
 const MAX_HEAD = 1024;
@@ -194,11 +195,10 @@ class CallParser implements CallReader {
 
   private callIn(text: string): { name: string; arguments: string } | null {
     try {
-      const { value, textOf } = readSpelled(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
-      const call = asObject(value);
+      const call = asObject(parseSpelled(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)));
       const name = asString(call?.name);
       const given = call?.arguments ?? call?.parameters;
-      const json = typeof given === 'string' ? given : textOf(given);
+      const json = typeof given === 'string' ? given : stringifySpelled(given);
       if (name === null || !asObject(JSON.parse(json)) || !this.tools.some((tool) => tool.name === name)) return null;
       return { name, arguments: json };
     } catch {

@@ -1,5 +1,7 @@
 // Reads the values of arguments in the notations that models use: JSON, Python, and texts between markers of their own.
 
+import { MARK, SpelledNumber, withoutMarks } from '../spelled_json';
+
 const MAX_LEVELS = 32;
 const ESCAPE = /\\(?:u([\da-fA-F]{4})|(.))/sy;
 const LETTERS: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
@@ -85,18 +87,13 @@ export function isJson(text: string): boolean {
   }
 }
 
-/**
- * A JSON text whose numbers keep their spelling: JSON.parse makes 2 of 2.0, and loses digits of integers past 2^53.
- * `textOf` gives the JSON of a part of the value.
- * @throws SyntaxError
- */
-export function readSpelled(json: string): { value: unknown; textOf(part: unknown): string } {
-  const value: unknown = JSON.parse(json);
-  if (json.includes('\\u0000')) return { value, textOf: JSON.stringify };
-  // While it is read, a number is a text behind a NUL.
-  const held = json.replace(TEXT_OR_NUMBER, (part) => (part[0] === '"' ? part : `"\\u0000${part}"`));
-  const textOf = (part: unknown) => JSON.stringify(part).replace(/"\\u0000([^"]+)"/g, '$1');
-  return { value: JSON.parse(held), textOf };
+/** The JSON text of a value of `parseSpelled`. */
+export function stringifySpelled(value: unknown): string {
+  let isMarked = false;
+  const json = JSON.stringify(value, (_, item) => {
+    if (!(item instanceof SpelledNumber)) return item;
+    isMarked = true;
+    return MARK + item.text;
+  });
+  return isMarked ? withoutMarks(json) : json;
 }
-
-const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;

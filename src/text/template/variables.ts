@@ -3,6 +3,7 @@
 
 import { type Author, authorOf, MODEL, PERSON } from '../authors';
 import { asObject } from '../json';
+import { parseSpelled, SpelledNumber } from '../spelled_json';
 import type { ChatMessage, ChatRequest, Tool } from './message';
 
 /** Records or replaces a text of the request. */
@@ -76,7 +77,7 @@ function toolOf({ name, description, parameters }: Tool, mark: Mark): Record<str
 /** The object that a JSON text stands for. Null for any other text, and for too many levels. */
 function parsedObject(json: string): Record<string, unknown> | null {
   try {
-    const value = JSON.parse(json);
+    const value = parseSpelled(json);
     return isDeep(value, MAX_DEPTH) ? null : asObject(value);
   } catch {
     return null;
@@ -92,7 +93,7 @@ function isDeep(value: unknown, levels: number): boolean {
 function marked(value: unknown, author: Author, mark: Mark): unknown {
   if (typeof value === 'string') return mark(value, author);
   if (Array.isArray(value)) return value.map((item) => marked(item, author, mark));
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || value instanceof SpelledNumber) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [mark(key, author), marked(item, author, mark)]),
   );

@@ -62,6 +62,25 @@ test('a template that wants ids of nine characters gets them, in calls and resul
   expect(shown).toContain('"call_id": "000000000"');
 });
 
+// The expected texts are those of json and Jinja in Python.
+test('numbers in the arguments of a call print as in Python', () => {
+  const source =
+    '{{ tools | tojson }}{% for m in messages %}{{ m.content }}{% for c in m.tool_calls %}{% set a = c.function.arguments %}{{ c.function.name }}|{{ a | tojson }}{% if a.c %}|{{ a }}|{{ a.c | tojson(indent=2) }}|{{ a.a }} {{ a.b }} {{ a.b | tojson }} {{ a.d.e ~ "" }} {{ a.d.h + 1 }} {{ a.a + 1 }}|{{ a.b is number }}{{ a.a is string }}{% endif %}{% endfor %}{% endfor %}';
+  const given =
+    '{"a": 2.0, "b": 123456789012345678901, "c": [1.50, -7, 1e3, 1E16, 1e-7, 0.00001, 0.1], "d": {"e": -9007199254740993, "f": 5e-324, "g": 1.7976931348623157e308, "h": 3}, "i": 100.00}';
+  const json =
+    '{"a": 2.0, "b": 123456789012345678901, "c": [1.5, -7, 1000.0, 1e+16, 1e-07, 1e-05, 0.1], "d": {"e": -9007199254740993, "f": 5e-324, "g": 1.7976931348623157e+308, "h": 3}, "i": 100.0}';
+  const messages = [user('Hi'), assistant({ toolCalls: [{ ...CALL, arguments: given }] })];
+  expect(templateOf(source).render({ messages }, { addGenerationPrompt: false }).split('|')).toEqual([
+    'nullHilook',
+    json,
+    json.replaceAll('"', "'"),
+    '[\n  1.5,\n  -7,\n  1000.0,\n  1e+16,\n  1e-07,\n  1e-05,\n  0.1\n]',
+    '2.0 123456789012345678901 123456789012345678901 -9007199254740993 4 3.0',
+    'TrueFalse',
+  ]);
+});
+
 test('arguments that are no JSON object stay text', () => {
   const messages = [user('Hi'), assistant({ toolCalls: [{ ...CALL, arguments: '{"a": ' }] })];
   expect(QWEN.render({ messages, tools: [TOOL] }, { addGenerationPrompt: false })).toContain('"arguments": {"a": }');

@@ -23,7 +23,7 @@ const FUEL_PER_LOOK = 1_000;
  * Time limit, as a last resort against slow single steps. Excludes parsing. Ordinary conversations render in a few ms.
  */
 const MAX_MILLISECONDS = 300;
-const MILLISECONDS_PER_STEP = 0.02; // more, also of each text: twenty times the need of a desktop, for a slow phone
+const MILLISECONDS_PER_STEP = 0.02; // more: twenty times the need of a desktop, for a slow phone
 const CHARACTERS_PER_STEP = 20;
 
 /** Observes the beginning and end of each evaluation, and may replace its value. */
@@ -33,20 +33,19 @@ export interface Trace {
   leave(entered: number, value: Value): Value;
 }
 
-/** What renderings may spend that begin now, for so many messages with these texts. */
+/** What renderings of so many messages, with these texts, may spend. */
 export class Budget {
   /** What is left for this rendering. */
   fuel: number;
-  /** Latest end, in ms of performance.now(). Each step moves it. */
-  until: number;
+  /** What is left for all renderings, in ms. Each step gives more. */
+  milliseconds: number;
   readonly most: number;
 
   constructor(messages = 0, texts: readonly string[] = []) {
     const characters = texts.reduce((sum, { length }) => sum + length, 0);
     this.most = Math.min(MOST_FUEL, MAX_FUEL + FUEL_OF_MESSAGE * messages + FUEL_OF_TEXT * texts.length);
     this.fuel = this.most;
-    this.until =
-      performance.now() + MAX_MILLISECONDS + MILLISECONDS_PER_STEP * (texts.length + characters / CHARACTERS_PER_STEP);
+    this.milliseconds = MAX_MILLISECONDS + (MILLISECONDS_PER_STEP * characters) / CHARACTERS_PER_STEP;
   }
 
   /** @throws ChatTemplateError where it is spent */
@@ -58,6 +57,7 @@ export class Budget {
 
 export class FueledInterpreter extends PythonInterpreter {
   private nextLook: number;
+  private looked = performance.now(); // the variables have become values
   private readonly looped = new WeakSet<object>(); // expressions that a loop iterates over
   private readonly weights = new WeakMap<object, Weight>(); // of what does not change
 
@@ -73,11 +73,8 @@ export class FueledInterpreter extends PythonInterpreter {
   override evaluate(node: Node, scope: Scope): Value {
     const { budget } = this;
     budget.burn(1);
-    budget.until += MILLISECONDS_PER_STEP;
-    if (budget.fuel < this.nextLook) {
-      if (performance.now() > budget.until) throw endless('its time');
-      this.nextLook = budget.fuel - FUEL_PER_LOOK;
-    }
+    budget.milliseconds += MILLISECONDS_PER_STEP;
+    if (budget.fuel < this.nextLook) this.look();
     if (node?.type === 'For') {
       const { iterable } = node as unknown as { iterable: { type: string; lhs?: object } };
       this.looped.add(iterable.type === 'SelectExpression' ? iterable.lhs! : iterable);
@@ -97,6 +94,14 @@ export class FueledInterpreter extends PythonInterpreter {
       budget.burn(rounds || Math.floor((isFixed ? length : items) / ITEMS_PER_FUEL));
     }
     return value;
+  }
+
+  private look(): void {
+    const now = performance.now();
+    this.budget.milliseconds -= now - this.looked;
+    if (this.budget.milliseconds < 0) throw endless('its time');
+    this.looked = now;
+    this.nextLook = this.budget.fuel - FUEL_PER_LOOK;
   }
 
   protected override weigh(value: Value, depth = 0): Weight {

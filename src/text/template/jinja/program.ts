@@ -4,6 +4,7 @@ import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { ChatTemplateError } from '../../../errors';
 import type { Tokenizer } from '../../tokenizer';
 import { type Budget, FueledInterpreter, type Trace } from './fuel';
+import { ofRequest } from './jinja_values';
 import { checkMost, printAsPython } from './python';
 import { strftime } from './strftime';
 
@@ -49,7 +50,7 @@ function scopeOf(variables: Record<string, unknown>, tokens: Edges): Environment
     bos_token: tokens.bosToken ?? '',
     eos_token: tokens.eosToken ?? '',
   };
-  for (const name of Object.keys(names)) scope.set(name, names[name]);
+  for (const name of Object.keys(names)) scope.variables.set(name, ofRequest(names[name]));
   return scope;
 }
 

@@ -2,6 +2,7 @@
 // library sees them.
 
 import { ChatTemplateError } from '../../../errors';
+import { MARK, withoutMarks } from '../../spelled_json';
 import { alike, type Node, type Scope, toValue, type Value } from './jinja_values';
 import { LoopInterpreter } from './loops';
 import { asText } from './python_text';
@@ -170,11 +171,15 @@ export abstract class PythonInterpreter extends LoopInterpreter {
     if (name === 'string') return asText(operand);
     if (name === 'join' && Array.isArray(operand.value)) operand = alike(operand, operand.value.map(printed));
     if (name === 'sum') return this.sum(syntax, operand, filter, scope);
+    const plain = operand;
+    if (name === 'tojson') operand = withMarks(operand);
+    const isMarked = operand !== plain;
     if (name === 'tojson' && this.hasIntegerKeys) operand = withTextKeys(operand);
     if (name === 'replace' && operand.type === 'StringValue') this.giveMethod(operand, name);
     const isSized = REPEATING.has(name) && filter.type === 'CallExpression';
     const sized = isSized ? { filter: this.sized(name, operand, filter, scope) } : {};
-    return this.delegate(syntax, { operand: done(operand), ...sized }, scope);
+    const result = this.delegate(syntax, { operand: done(operand), ...sized }, scope);
+    return isMarked ? toValue(withoutMarks(result.value as string)) : result;
   }
 
   /** `numbers|sum`, and `objects|sum(attribute='n')`, which is a sum behind `map`. */
@@ -285,6 +290,20 @@ function setMethod(value: Value, name: string, run: Method['value']): void {
 /** A text by characters, as Python counts, instead of UTF-16 units. */
 function characters(text: string): { length: number; at(index: number): string | undefined } {
   return /[\ud800-\udbff]/.test(text) ? Array.from(text) : text;
+}
+
+/** A value whose numbers are marked texts where JSON of the library would print them in another way. */
+function withMarks(value: Value): Value {
+  const inside = value.value as unknown;
+  if (typeof inside === 'number') {
+    const text = asText(value).value as string;
+    return text === String(inside) ? value : toValue(MARK + text);
+  }
+  const items = Array.isArray(inside) ? inside : inside instanceof Map ? Array.from(inside.values()) : [];
+  const marked = items.map(withMarks);
+  if (marked.every((item, i) => item === items[i])) return value;
+  if (Array.isArray(inside)) return alike(value, marked);
+  return alike(value, new Map(Array.from((inside as Map<unknown, Value>).keys(), (key, i) => [key, marked[i]])));
 }
 
 /** A value with texts as keys, for JSON. Depth and size have been checked. */

@@ -24,9 +24,18 @@ function shown(value: Value): string {
       return `(${(inside as Value[]).map(shown).join(', ')})`;
     case 'ObjectValue':
       return `{${Array.from(inside as Map<unknown, Value>, ([key, item]) => `${shown(toValue(key))}: ${shown(item)}`).join(', ')}}`;
+    case 'FloatValue':
+      return shownFloat(inside as number);
     default:
       return value.toString();
   }
+}
+
+function shownFloat(x: number): string {
+  const [digits, power] = x.toExponential().split('e');
+  if (!power) return String(x); // infinite
+  if (Number(power) < -4 || Number(power) >= 16) return `${digits}e${power[0]}${power.slice(1).padStart(2, '0')}`;
+  return Number.isInteger(x) ? `${x}.0` : String(x);
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '\n': 'n', '\r': 'r', '\t': 't', '\\': '\\', "'": "'" };
