@@ -1,7 +1,7 @@
 // What the page has in one file: the modules that its entry reaches at once.
 
 import { expect, test } from 'vitest';
-import { coreFile, firstFile } from '../../tools/lib/bundle/first_file';
+import { coreFile, firstFile } from '../../../tools/lib/bundle/first_file';
 
 /** A graph by the static importers of each module. 'page' is its entry. */
 function graphOf(importers: Record<string, readonly string[]>) {

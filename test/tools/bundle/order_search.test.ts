@@ -1,8 +1,8 @@
 // The search for an order of modules: imports first, and nothing but what is smaller.
 
 import { expect, test } from 'vitest';
-import { type BundledModules, orderWith, searchOrder } from '../../tools/lib/bundle/order_search';
-import { randomSource } from '../random';
+import { type BundledModules, orderWith, searchOrder } from '../../../tools/lib/bundle/order_search';
+import { randomSource } from '../../random';
 
 const MODULES: BundledModules = {
   entry: 'entry',

@@ -2,7 +2,7 @@
 
 import type { Rolldown } from 'vite';
 import { expect, test } from 'vitest';
-import { takeApart } from '../../tools/lib/bundle/worker_parts';
+import { takeApart } from '../../../tools/lib/bundle/worker_parts';
 
 const chunk = (name: string, code: string, imports: string[], dynamicImports: string[] = []) =>
   ({ name, fileName: `${name}.js`, code, imports, dynamicImports, isEntry: false }) as unknown as Rolldown.OutputChunk;

@@ -2,8 +2,8 @@
 
 import { build, type Rolldown } from 'vite';
 import { expect, test } from 'vitest';
-import { compactCss, compactMarkup, templatePlugin } from '../../tools/lib/bundle/template_plugin';
-import { MINIFY } from '../../tools/lib/bundle/worker_plugin';
+import { compactCss, compactMarkup, templatePlugin } from '../../../tools/lib/bundle/template_plugin';
+import { MINIFY } from '../../../tools/lib/bundle/worker_plugin';
 
 /** The only file that a build makes of a source. */
 async function codeOf(source: string, minify: Rolldown.OutputOptions['minify']): Promise<string> {

@@ -3,12 +3,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { page as pageTexts } from '../../src/words/en/page';
-import { BUDGETS, weigh } from '../../tools/lib/bundle/build';
-import { DIST, ensureBuilt } from '../../tools/lib/bundle/dist';
-import { shortened } from '../../tools/lib/bundle/wgsl_plugin';
+import { page as pageTexts } from '../../../src/words/en/page';
+import { BUDGETS, weigh } from '../../../tools/lib/bundle/build';
+import { DIST, ensureBuilt } from '../../../tools/lib/bundle/dist';
+import { shortened } from '../../../tools/lib/bundle/wgsl_plugin';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
+const ROOT = path.resolve(import.meta.dirname, '../../..');
 
 let bundle = '';
 /** The worker's core of the package. */

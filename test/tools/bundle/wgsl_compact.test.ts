@@ -3,10 +3,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { compactWgsl, shortNames, tokensOf } from '../../tools/lib/bundle/wgsl_compact';
-import { namesOfShaders, wgslPlugin } from '../../tools/lib/bundle/wgsl_plugin';
+import { compactWgsl, shortNames, tokensOf } from '../../../tools/lib/bundle/wgsl_compact';
+import { namesOfShaders, wgslPlugin } from '../../../tools/lib/bundle/wgsl_plugin';
 
-const SHADERS = path.resolve(import.meta.dirname, '../../shaders');
+const SHADERS = path.resolve(import.meta.dirname, '../../../shaders');
 
 test('comments and white space go, code stays', () => {
   const source = '// out = x\nenable f16;\nconst A : u32 = 0x1p4f / /* two\n lines */ 1.5e-3;\n';
