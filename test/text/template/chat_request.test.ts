@@ -81,6 +81,15 @@ test('numbers in the arguments of a call print as in Python', () => {
   ]);
 });
 
+test('all that is asked of a template at a load has one budget', () => {
+  const kindOf = (rounds: number) => {
+    const waste = `{% for i in range(${rounds}) %}${'{% set x = i %}'.repeat(5)}{% endfor %}`;
+    return templateOf(waste + templates['Qwen-Qwen3-0.6B']).syntax.tools?.kind;
+  };
+  expect(kindOf(9)).toBe('json');
+  expect(kindOf(9_999)).toBeUndefined(); // one rendering takes most of 200,000 steps
+});
+
 test('arguments that are no JSON object stay text', () => {
   const messages = [user('Hi'), assistant({ toolCalls: [{ ...CALL, arguments: '{"a": ' }] })];
   expect(QWEN.render({ messages, tools: [TOOL] }, { addGenerationPrompt: false })).toContain('"arguments": {"a": }');
