@@ -59,8 +59,8 @@ const choice = (...words: string[]): Option => {
   return { kind: 'choice', help: '', default: '', choices: Object.fromEntries(words.map((word) => [word, ''])) };
 };
 
-const ofType = (type: 'string' | 'boolean', words: string): Option => {
-  return { kind: 'text', help: '', form: [words, (value) => typeof value === type] };
+const ofType = (kind: 'text' | 'switch', type: 'string' | 'boolean', words: string): Option => {
+  return { kind, help: '', form: [words, (value) => typeof value === type] };
 };
 
 const whole = (min: number, max?: number): Option => ({ kind: 'integer', help: '', min, max });
@@ -70,10 +70,10 @@ const MAX_RETRIES = 10;
 
 /** What `readHeaders` does not read. */
 const VALUES: Partial<Record<keyof RemoteOptions, Option>> = {
-  model: ofType('string', 'a text'),
+  model: ofType('text', 'string', 'a text'),
   kind: choice('vllm', 'sglang', 'llama.cpp', 'vivace', 'openai'),
   contextLength: whole(1),
-  tools: ofType('boolean', 'true or false'),
+  tools: ofType('switch', 'boolean', 'true or false'),
   thinking: choice('none', 'optional', 'always'),
   acceptMs: whole(1, MAX_MS),
   silenceMs: whole(1, MAX_MS),

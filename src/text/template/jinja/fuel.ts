@@ -23,7 +23,8 @@ const FUEL_PER_LOOK = 1_000;
  * Time limit, as a last resort against slow single steps. Excludes parsing. Ordinary conversations render in a few ms.
  */
 const MAX_MILLISECONDS = 300;
-const MILLISECONDS_PER_STEP = 0.02; // more: twenty times the need of a desktop, for a slow phone
+/** Added by each step. A desktop takes a twentieth of it, a slow phone half. */
+const MILLISECONDS_PER_STEP = 0.02;
 const CHARACTERS_PER_STEP = 20;
 
 /** Observes the beginning and end of each evaluation, and may replace its value. */
@@ -33,11 +34,11 @@ export interface Trace {
   leave(entered: number, value: Value): Value;
 }
 
-/** What renderings of so many messages, with these texts, may spend. */
+/** The steps and the time of renderings. Both grow with the messages and the texts of a request. */
 export class Budget {
-  /** What is left for this rendering. */
+  /** Left for this rendering. */
   fuel: number;
-  /** What is left for all renderings, in ms. Each step gives more. */
+  /** Left for all renderings. The clock runs while a template does, and not while texts become values. */
   milliseconds: number;
   readonly most: number;
 
@@ -57,7 +58,7 @@ export class Budget {
 
 export class FueledInterpreter extends PythonInterpreter {
   private nextLook: number;
-  private looked = performance.now(); // the variables have become values
+  private looked = performance.now();
   private readonly looped = new WeakSet<object>(); // expressions that a loop iterates over
   private readonly weights = new WeakMap<object, Weight>(); // of what does not change
 
