@@ -79,6 +79,7 @@ const DOORS: Record<string, readonly string[]> = {
   'kernels/elementwise': [
     'embed',
     'gated_unit',
+    'last_row',
     'norm_rope',
     'pool',
     'post_norm',

@@ -228,6 +228,12 @@ interface Cut {
   host: HostStep | null;
 }
 
+/** The dispatches of one submit, and the step that they see. */
+export interface Submit {
+  commands: readonly Command[];
+  step: Step;
+}
+
 /**
  * A flat list of dispatches, built once and replayed. A replay creates nothing but the encoder and its pass. A limit of
  * operations makes the list cut itself into several submits. Host steps cut the list, too.
@@ -236,6 +242,8 @@ export class CommandList {
   /** Dispatches after the last cut or host step. */
   readonly commands: Command[] = [];
   private readonly cuts: Cut[] = [];
+  /** The first submit that sees the last token alone. */
+  private lastFrom = Number.POSITIVE_INFINITY;
 
   /** Operations of the dispatches since the last cut. */
   private operations = 0;
@@ -260,6 +268,12 @@ export class CommandList {
     this.cut(host);
   }
 
+  /** Dispatches from here on see a pass of its last token alone. */
+  toLastToken(): void {
+    this.cut(null); // a uniform is rewritten between submits alone
+    this.lastFrom = this.cuts.length;
+  }
+
   private cut(host: HostStep | null): void {
     this.cuts.push({ commands: this.commands.splice(0), host });
     this.operations = 0;
@@ -269,9 +283,14 @@ export class CommandList {
     return this.cuts.some(({ host }) => host !== null);
   }
 
-  /** The dispatches of each submit. */
-  get submits(): readonly (readonly Command[])[] {
-    return [...this.cuts.map(({ commands }) => commands), this.commands];
+  /** The submits of a pass at `step`. */
+  submitsAt(step: Step): readonly Submit[] {
+    return [...this.cuts, this].map(({ commands }, i) => ({ commands, step: this.stepOf(i, step) }));
+  }
+
+  /** The step that submit `i` sees. */
+  private stepOf(i: number, step: Step): Step {
+    return i < this.lastFrom ? step : { position: step.position + step.nTokens - 1, nTokens: 1 };
   }
 
   /**
@@ -279,17 +298,18 @@ export class CommandList {
    * `record` adds the rest.
    */
   async runCuts(step: Step): Promise<void> {
-    for (const { commands, host } of this.cuts) {
+    for (const [i, { commands, host }] of this.cuts.entries()) {
+      const seen = this.stepOf(i, step);
       const encoder = this.gpu.device.createCommandEncoder();
-      recordPass(this.gpu, encoder, [{ list: { commands }, step }]);
+      recordPass(this.gpu, encoder, [{ list: { commands }, step: seen }]);
       this.gpu.submit(encoder.finish());
-      if (host) await host(step);
+      if (host) await host(seen);
     }
   }
 
   /** Records the dispatches after the last cut into one compute pass of `encoder`, with `step` visible to all. */
   record(encoder: GPUCommandEncoder, step: Step, timestampWrites?: GPUComputePassTimestampWrites): void {
-    recordPass(this.gpu, encoder, [{ list: this, step }], timestampWrites);
+    recordPass(this.gpu, encoder, [{ list: this, step: this.stepOf(this.cuts.length, step) }], timestampWrites);
   }
 
   /** Runs the whole list in submits of its own. A list without host steps is submitted before this returns. */
@@ -304,7 +324,7 @@ export class CommandList {
 
 /** The dispatches of a list, at a step. */
 export interface ListAtStep {
-  list: Pick<CommandList, 'commands'>;
+  list: { readonly commands: readonly Command[] };
   step: Step;
   rows?: RowTable;
 }

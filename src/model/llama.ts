@@ -7,9 +7,10 @@ import type { AttentionProfile } from '../attention/profile';
 import type { Place } from '../cpu/grammar';
 import { ropeTable, withRopeFactors } from '../cpu/rope';
 import type { Gpu } from '../gpu/device';
-import { CommandList } from '../gpu/kernel';
+import { CommandList, type Step } from '../gpu/kernel';
 import type { Automaton } from '../grammar/automaton';
 import { createEmbed } from '../kernels/elementwise/embed';
+import { createLastRow } from '../kernels/elementwise/last_row';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import type { StepTest } from '../kernels/step/step';
 import type { StepLaunch } from '../kernels/step/step_plan';
@@ -68,6 +69,8 @@ interface LlamaParts {
   sources: Omit<LinearSources, 'tuned'>;
   step: DecodeStep;
   embed: Operation;
+  /** x[0] = x[nTokens - 1], and the same for q. */
+  lastRow: Operation;
   /** The config without padding. */
   unpadded: ModelConfig;
   sampler: Sampler;
@@ -86,19 +89,15 @@ export class Llama {
   ) {}
 
   /** One pass over the newest nTokens, whose ids lie in `tokens`. A fused step runs all layers of one token. */
-  private forward(list: CommandList, nTokens: number, end: PassEnd, layers: readonly Layer[] | FusedLayers): void {
-    const { embed, sampler } = this.parts;
-    embed.record(list, nTokens); // x = E[token]
+  private forward(list: CommandList, step: Step, end: PassEnd, layers: readonly Layer[] | FusedLayers): void {
+    const { nTokens } = step;
+    this.parts.embed.record(list, nTokens); // x = E[token]
     if ('record' in layers)
       layers.record(list); // the same operations in one dispatch
+    else if (nTokens === 1 || end === 'hidden') for (const layer of layers) recordLayer(list, layer, nTokens);
     else {
-      for (const layer of layers) {
-        layer.qkv.record(list, nTokens); // q, k, v = rope(Wq n(x)), rope(Wk n(x)), Wv n(x); k and v into the cache
-        layer.attention.record(list, nTokens); // a = softmax(q k^T) v
-        layer.o.record(list, nTokens); // x += Wo a
-        layer.gateUp.record(list, nTokens); // h = act(Wg n(x)) * Wu n(x)
-        layer.down.record(list, nTokens); // x += Wd h
-      }
+      for (const layer of layers.slice(0, -1)) recordLayer(list, layer, nTokens);
+      this.recordLastLayer(list, step, end, layers[layers.length - 1]);
     }
     if (end === 'none') return;
     if (end === 'hidden') {
@@ -106,7 +105,19 @@ export class Llama {
       return;
     }
     this.layers.head.record(list, nTokens); // logits = Wh n(x), of the last token
-    sampler.record(list, end); // tokens[position + nTokens] = the next id
+    this.parts.sampler.record(list, end); // tokens[position + nTokens] = the next id
+  }
+
+  /**
+   * The last layer of a prompt. Later tokens need its keys and values, but x of the last token alone: the rest of the
+   * layer runs as a step of one token does, or not at all where more of the prompt follows.
+   */
+  private recordLastLayer(list: CommandList, { position, nTokens }: Step, end: PassEnd, layer: Layer): void {
+    layer.qkv.record(list, nTokens);
+    if (end === 'none') return;
+    this.parts.lastRow.record(list, nTokens);
+    list.toLastToken();
+    recordBehindQkv(list, this.layers.at(1, position + nTokens)[this.parts.sources.config.nLayers - 1], 1);
   }
 
   /** The dispatches of a pass of nTokens at `position`, which runs next: made once for each kind, and replayed. */
@@ -121,9 +132,9 @@ export class Llama {
     if (known) return known;
     // One submit for one token, so that steps can share it.
     const list = new CommandList(this.parts.sources.gpu, nTokens > 1 ? SUBMIT_OPERATIONS : undefined);
-    this.forward(list, nTokens, end, layers);
-    // Decode and whole chunks come again and again; the rest of a prompt seldom does.
-    if (nTokens === 1 || nTokens === PREFILL_CHUNK) lists.set(key, list);
+    this.forward(list, { position, nTokens }, end, layers);
+    // Decode and whole chunks come again and again; the end of a prompt seldom does.
+    if (nTokens === 1 || (nTokens === PREFILL_CHUNK && end === 'none')) lists.set(key, list);
     return list;
   }
 
@@ -140,15 +151,20 @@ export class Llama {
     const attentionShape = shapeOf(config, options);
     const matrices = gpu.can.matrices ? await matrixPasses(gpu, activations, options.matricesFrom) : null;
     const sources = { gpu, config, attentionShape, buffers, kvCache, weights, activations, matrices } as const;
-    const [layers, embed, step] = await Promise.all([
+    const [layers, embed, lastRow, step] = await Promise.all([
       Layers.create({ ...sources, tuned }, { forced: options.attention, profile: options.profile }),
       createEmbed(gpu, { vocabSize, hiddenSize, parts: weights.embedding.parts, scale }),
+      createLastRow(gpu, { xSize: hiddenSize, qSize: config.nHeads * config.headDim }),
       createDecodeStep(sources, options),
     ]);
     const sampler = await Sampler.create(gpu, vocabSize, buffers, step.fused?.words ?? buffers.status);
     const groups = embed.bind(weights.embedding, buffers.tokens, buffers.x);
-    const bound: Operation = { record: (list, nTokens) => embed.record(list, groups, nTokens) };
-    return new Llama({ sources, step, embed: bound, unpadded, sampler, options }, layers, tuned);
+    const rows = lastRow.bind(buffers.x, buffers.q);
+    const bound = {
+      embed: { record: (list, nTokens) => embed.record(list, groups, nTokens) },
+      lastRow: { record: (list) => lastRow.record(list, rows) },
+    } satisfies Record<string, Operation>;
+    return new Llama({ sources, step, ...bound, unpadded, sampler, options }, layers, tuned);
   }
 
   /** Writes the angles of every position. The factors of a GGUF are among the weights. */
@@ -296,7 +312,7 @@ export class Llama {
       fused: step.fused,
       contextLength: this.contextLength,
       recordStep: (list: CommandList, position: number, fused: FusedLayers | null) =>
-        this.forward(list, 1, 'sample', fused ?? this.layers.at(1, position + 1)),
+        this.forward(list, { position, nTokens: 1 }, 'sample', fused ?? this.layers.at(1, position + 1)),
       runPrompt: async (nTokens: number) => {
         this.writeTokens(
           Uint32Array.from({ length: nTokens }, (_, i) => i % config.vocabSize),
@@ -413,6 +429,18 @@ export class Llama {
     this.tuned = tuned;
     this.lists.clear();
   }
+}
+
+function recordLayer(list: CommandList, layer: Layer, nTokens: number): void {
+  layer.qkv.record(list, nTokens); // q, k, v = rope(Wq n(x)), rope(Wk n(x)), Wv n(x); k and v into the cache
+  recordBehindQkv(list, layer, nTokens);
+}
+
+function recordBehindQkv(list: CommandList, layer: Layer, nTokens: number): void {
+  layer.attention.record(list, nTokens); // a = softmax(q k^T) v
+  layer.o.record(list, nTokens); // x += Wo a
+  layer.gateUp.record(list, nTokens); // h = act(Wg n(x)) * Wu n(x)
+  layer.down.record(list, nTokens); // x += Wd h
 }
 
 async function matrixPasses(gpu: Gpu, arithmetic: Arithmetic, from?: number): Promise<LongPasses> {

@@ -3,7 +3,7 @@
 import { expect, test, vi } from 'vitest';
 import embed from '../../shaders/elementwise/embed.wgsl?raw';
 import { Gpu } from '../../src/gpu/device';
-import { CommandList, createKernel } from '../../src/gpu/kernel';
+import { CommandList, createKernel, type Step } from '../../src/gpu/kernel';
 import { PATHS, pathName, requestGpu, testGpu } from './test_device';
 
 const wgsl = `
@@ -113,9 +113,38 @@ test('a list cuts itself by operations into submits, all made before run returns
     list.count(operations);
   }
   const before = gpu.counters.submits;
-  list.run({ position: 0, nTokens: 1 });
+  const step = { position: 0, nTokens: 1 };
+  list.run(step);
   expect(gpu.counters.submits - before).toBe(3);
-  expect(list.submits.map((commands) => commands.length)).toEqual([2, 1, 1]);
+  expect(list.submitsAt(step).map(({ commands }) => commands.length)).toEqual([2, 1, 1]);
   expect(list.needsHost).toBe(false);
   expect([...new Uint32Array(await gpu.read(y, 4))]).toEqual([40]);
+});
+
+test('dispatches behind toLastToken see a pass of the last token alone, also on the CPU', async () => {
+  const gpu = await testGpu();
+  const kernel = await createKernel(gpu, {
+    label: 'test/step',
+    wgsl: [
+      '@group(0) @binding(0) var<storage, read_write> y: vec4u;' +
+        '@compute @workgroup_size(1) fn main() { y = vec4(y.zw, step.position, step.n_tokens); }',
+    ],
+    constants: {},
+    bindings: ['write'],
+  });
+  const y = gpu.upload('y', new Uint32Array(4));
+  const list = new CommandList(gpu);
+  const onHost: Step[] = [];
+  const host = async (step: Step) => void onHost.push(step);
+  list.addHost(host);
+  list.add(kernel, kernel.bind(y), 1);
+  list.toLastToken();
+  list.addHost(host);
+  list.add(kernel, kernel.bind(y), 1);
+  await list.run({ position: 40, nTokens: 6 });
+  expect(onHost).toEqual([
+    { position: 40, nTokens: 6 },
+    { position: 45, nTokens: 1 },
+  ]);
+  expect([...new Uint32Array(await gpu.read(y, 16))]).toEqual([40, 6, 45, 1]);
 });

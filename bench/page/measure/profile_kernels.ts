@@ -1,7 +1,7 @@
 // Where the time of a decode step or of a prompt goes: each kind of dispatch alone, all layers of it, many times in one
 // pass. It changes the schedule, so its figures never mix with those of the loop.
 
-import type { Command, CommandList } from '../../../src/gpu/kernel';
+import type { Command, CommandList, Step, Submit } from '../../../src/gpu/kernel';
 import { timePass } from '../../../src/gpu/time_pass';
 import type { KernelRow, KernelTable, ShapeName } from '../../report';
 import type { Bench } from '../bench';
@@ -30,10 +30,10 @@ export async function profileKernels(
   const timed: { kind: string; calls: number; ms: number }[] = [];
   let clock: KernelTable['clock'] = 'cpu';
   const end = request.answer.logprobs === undefined ? 'sample' : 'sample_logprobs';
-  for (const [kind, commands] of byKind(llama.pass(nTokens, end, step.position).submits.flat())) {
+  for (const { kind, commands, seen } of parts(llama.pass(nTokens, end, step.position).submitsAt(step), step)) {
     bench.say({ text: `${shape}, ${kvLen} keys: ${kind} alone` });
     const add = (list: CommandList) => list.commands.push(...commands);
-    const time = await timePass(gpu, step, add, request.quick ? QUICK : TIMING);
+    const time = await timePass(gpu, seen, add, request.quick ? QUICK : TIMING);
     clock = time.clock;
     timed.push({ kind, calls: commands.length, ms: time.ms });
   }
@@ -44,6 +44,16 @@ export async function profileKernels(
     return { kind, calls, us: (1000 * ms) / calls, bytes: read, gbps: read && read / ms / 1e6, tops, share: ms / sum };
   });
   return { shape, nTokens, kvLen, clock, rows };
+}
+
+/** The kinds of dispatches of a pass, and the step that each sees. */
+function parts(submits: readonly Submit[], step: Step): { kind: string; commands: readonly Command[]; seen: Step }[] {
+  const whole = submits.filter((submit) => submit.step === step).flatMap(({ commands }) => commands);
+  const ofLast = submits.filter((submit) => submit.step !== step);
+  return [
+    ...[...byKind(whole)].map(([kind, commands]) => ({ kind, commands, seen: step })),
+    ...ofLast.map(({ commands, step: seen }) => ({ kind: 'last_token', commands, seen })),
+  ];
 }
 
 /** Bytes that all layers read in one dispatch. */

@@ -123,11 +123,12 @@ async function timeSubmits(
   const times: number[] = [];
   for (let position = 0; position < tokens; position += PREFILL_CHUNK) {
     const nTokens = Math.min(PREFILL_CHUNK, tokens - position);
-    const { submits } = llama.pass(nTokens, position + nTokens < tokens ? 'none' : 'sample', position);
-    for (const commands of submits.filter(({ length }) => length > 0)) {
+    const pass = llama.pass(nTokens, position + nTokens < tokens ? 'none' : 'sample', position);
+    for (const { commands, step } of pass.submitsAt({ position, nTokens })) {
+      if (commands.length === 0) continue;
       const add = (list: CommandList) => list.commands.push(...commands);
       const timing = request.quick ? QUICK : { ...TIMING, warmMs: times.length === 0 ? WARM_MS : 0 };
-      times.push((await timePass(gpu, { position, nTokens }, add, timing)).ms);
+      times.push((await timePass(gpu, step, add, timing)).ms);
     }
   }
   return times;

@@ -67,24 +67,27 @@ export function stepBytes(config: ModelConfig, quant: Quant, kvType: KvType, kvL
   ]);
 }
 
-/**
- * Floating-point operations of a prefill: two for each weight and token (the head sees one token), and causal
- * attention.
- */
+/** Floating-point operations of a prefill: two for each weight and token that it multiplies, and causal attention. */
 export function prefillOperations(config: ModelConfig, nTokens: number): number {
   const { nLayers, nHeads, headDim } = config;
-  const attention = nLayers * 4 * headDim * nHeads * ((nTokens * (nTokens + 1)) / 2);
+  const pairs = (nLayers - 1) * ((nTokens * (nTokens + 1)) / 2) + nTokens; // of a query and a key
+  const attention = pairs * 4 * headDim * nHeads;
   return [...productOperations(config, nTokens).values()].reduce((sum, operations) => sum + operations, attention);
 }
 
-/** The operations of each kind of product over all layers. */
+/**
+ * The operations of each kind of product over all layers. `last_token`: what a prompt does for its last token alone,
+ * which is the last layer behind q, k and v, and the head.
+ */
 export function productOperations(config: ModelConfig, nTokens: number): Map<string, number> {
-  return new Map<string, number>(
-    matrixShapes(config).map(({ kind, rows, cols, count }) => [
-      kind,
-      2 * rows * cols * count * (kind === 'head' ? 1 : nTokens),
-    ]),
-  );
+  const shapes = matrixShapes(config);
+  const isPrompt = nTokens > 1;
+  const ofLast = isPrompt ? shapes.filter(({ kind }) => kind !== 'qkv') : [];
+  const operations = shapes.map(({ kind, rows, cols, count }) => {
+    const matrices = isPrompt && kind !== 'qkv' ? count - 1 : count;
+    return [kind, 2 * rows * cols * matrices * nTokens] as const;
+  });
+  return new Map([...operations, ['last_token', ofLast.reduce((sum, { rows, cols }) => sum + 2 * rows * cols, 0)]]);
 }
 
 /** The memory that loading will ask for; the activations are exact up to the scratch memory of kernels. */

@@ -259,7 +259,7 @@ export class WebGpuBackend implements Backend {
    * compile late.
    */
   async warmUp(): Promise<void> {
-    await this.llama.pass(2, 'none', 0).run({ position: 0, nTokens: 2 });
+    await this.llama.pass(2, 'sample', 0).run({ position: 0, nTokens: 2 });
     await this.warmUpStep();
     await this.gpu.settled();
     this.clock?.restart();

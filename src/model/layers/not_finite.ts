@@ -69,7 +69,12 @@ async function firstNotFinite(gpu: Gpu, stages: Iterable<Stage>, step: Step): Pr
     operation.record(list, step.nTokens);
     await list.run(step);
     if (await allFinite(gpu, out, size * step.nTokens)) continue;
-    return `${what} (${list.submits.flat().at(-1)?.label ?? 'on the CPU'})`;
+    return `${what} (${
+      list
+        .submitsAt(step)
+        .flatMap(({ commands }) => commands)
+        .at(-1)?.label ?? 'on the CPU'
+    })`;
   }
   return null;
 }

@@ -68,11 +68,14 @@ for (const quant of ['q4_k', 'q5_k', 'q6_k'] as const) {
   });
 }
 
-test('operations of a prefill: two a weight and token, the head once, attention without the future', () => {
+test('operations of a prefill: two a weight and token, attention without the future', () => {
   const config = syntheticConfig('storyteller', 512);
-  const perToken = 12_582_912;
-  const attention = 8 * 6 * (1 + 2 + 3) * (2 * 64 + 2 * 64);
-  expect(prefillOperations(config, 3)).toBe(2 * perToken * 3 + 2 * 4096 * 384 + attention);
+  const [layer, qkv, nLayers] = [12_582_912 / 8, 384 * (384 + 2 * 2 * 64), 8];
+  // The last layer has one token behind q, k and v.
+  const weights = (nLayers - 1) * layer * 3 + qkv * 3 + (layer - qkv);
+  const attention = 6 * (2 * 64 + 2 * 64) * ((nLayers - 1) * (1 + 2 + 3) + 3);
+  expect(prefillOperations(config, 3)).toBe(2 * weights + 2 * 4096 * 384 + attention);
+  expect(prefillOperations(config, 1)).toBe(2 * nLayers * layer + 2 * 4096 * 384 + nLayers * 6 * (2 * 64 + 2 * 64));
 });
 
 test('what no binding holds is refused with the bytes; matrices may come in parts', () => {
