@@ -60,11 +60,20 @@ export const MATMUL_TILES: readonly Tiles[] = [
 /** The tiles of a GPU in software, whose threads run one after another: four times as fast as 64 x 64. */
 export const SOFTWARE_TILES = MATMUL_TILES[MATMUL_TILES.length - 1];
 
-/** A size of passes: those with at most so many tokens, their tile, and the sets of threads that half of them need. */
-interface PassSize {
-  most: number;
+/** A tile, and the sets of threads that fill an H200 with it. */
+interface SizedTile {
   tile: Pick<Tiles, 'rowThreads' | 'tokenThreads' | 'tokensEach'>;
   enoughSets: number;
+}
+
+const SMALL: SizedTile = { tile: { rowThreads: 4, tokenThreads: 8, tokensEach: 4 }, enoughSets: 2048 }; // 32 x 32
+const LARGE: SizedTile = { tile: { rowThreads: 8, tokenThreads: 8, tokensEach: 8 }, enoughSets: 384 }; // 64 x 64
+
+/** A size of passes: those with at most so many tokens, and their tiles. */
+interface PassSize {
+  most: number;
+  /** The first of which half of the tokens make enough sets, else the last. */
+  tiles: readonly SizedTile[];
 }
 
 /** Tokens of a whole chunk of a prompt. */
@@ -76,9 +85,9 @@ export const MANY_TOKENS = 512;
  * fifth of a short pass at most. bench/RESULTS.md has the times of all tiles at 8 to 512 tokens.
  */
 const PASS_SIZES: readonly PassSize[] = [
-  { most: 64, tile: { rowThreads: 4, tokenThreads: 8, tokensEach: 4 }, enoughSets: 2048 }, // 32 rows x 32 tokens
-  { most: 256, tile: { rowThreads: 8, tokenThreads: 8, tokensEach: 4 }, enoughSets: 768 }, // 64 x 32
-  { most: MANY_TOKENS, tile: { rowThreads: 8, tokenThreads: 8, tokensEach: 8 }, enoughSets: 384 }, // 64 x 64
+  { most: 64, tiles: [SMALL] },
+  { most: 256, tiles: [LARGE, SMALL] },
+  { most: MANY_TOKENS, tiles: [LARGE] },
 ];
 /** The most tokens of each size of passes; the last one takes all above as well. */
 export const PASS_TOKENS = PASS_SIZES.map(({ most }) => most);
@@ -107,12 +116,13 @@ const SCALE_FLOATS: Record<IntegerFormat, ScaleFloats> = {
 
 /** The tile of a size of passes, with shares of k while workgroups are few and their memory fits. */
 function defaultTiles(limits: TileLimits, { rows, cols, format }: PlannedMatmul, nTokens: number): Tiles {
-  const size = PASS_SIZES.find(({ most }) => nTokens <= most) ?? PASS_SIZES[PASS_SIZES.length - 1];
-  const tilesOf = (kShares: Shares): Tiles => ({ ...size.tile, stages: 1, kShares });
-  const one = tilesOf(1);
-  const tiles = Math.ceil(rows / tileRows(one)) * Math.ceil(size.most / 2 / tileTokens(one));
+  const { most, tiles } = PASS_SIZES.find((size) => nTokens <= size.most) ?? PASS_SIZES[PASS_SIZES.length - 1];
+  const setsOf = ({ tile }: SizedTile) =>
+    Math.ceil(rows / (8 * tile.rowThreads)) * Math.ceil(most / 2 / (tile.tokensEach * tile.tokenThreads));
+  const sized = tiles.find((each) => setsOf(each) >= each.enoughSets) ?? tiles[tiles.length - 1];
+  const tilesOf = (kShares: Shares): Tiles => ({ ...sized.tile, stages: 1, kShares });
   const fits = (kShares: Shares) =>
-    tiles * kShares <= size.enoughSets &&
+    setsOf(sized) * kShares <= sized.enoughSets &&
     kShares * LEAST_BLOCKS <= cols / 32 &&
     threadsOf(tilesOf(kShares)) <= limits.maxComputeInvocationsPerWorkgroup &&
     tileBytes(tilesOf(kShares), format) <= limits.maxComputeWorkgroupStorageSize;

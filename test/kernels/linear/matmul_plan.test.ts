@@ -57,8 +57,9 @@ describe('planMatmulQ8', () => {
     expect(plan(1, 2048, 8192)).toEqual([32, 32, 16]);
     expect(plan(64, 2048, 2048)).toEqual([32, 32, 8]); // 8 blocks of k are left for each
     expect(plan(64, 16384, 2048)).toEqual([32, 32, 4]);
-    expect(plan(65, 2048, 8192)).toEqual([64, 32, 4]);
-    expect(plan(256, 16384, 2048)).toEqual([64, 32, 1]);
+    expect(plan(65, 2048, 8192)).toEqual([32, 32, 8]);
+    expect(plan(128, 3072, 2048)).toEqual([32, 32, 4]);
+    expect(plan(256, 16384, 2048)).toEqual([64, 64, 1]); // enough without shares
     expect(plan(257, 2048, 8192)).toEqual([64, 64, 2]);
     expect(plan(9999, 4096, 14336)).toEqual([64, 64, 1]);
     expect(plan(1, 2048, 8192, least)).toEqual([32, 32, 4]); // of memory
