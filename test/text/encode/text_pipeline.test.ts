@@ -1,7 +1,7 @@
 // Rules of GGUF files without the library, beside the same rules with it.
 
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createTokenizer, splitPipeline } from '../../../src/text/any_tokenizer';
 import { createTextPipeline } from '../../../src/text/encode/pre_tokenizer';
 import { regexCost } from '../../../src/text/encode/regex_cost';
@@ -25,6 +25,35 @@ const outcome = ({ normalize, words }: TextPipeline, text: string) => words(norm
 test('expressions without the library take a time in proportion to the text', () => {
   for (const { splits, isIntricate } of PRE_TYPES.values()) {
     if (!isIntricate) expect(splits.map(regexCost)).toEqual(splits.map(() => 'linear'));
+  }
+});
+
+/** A clock that goes on by so many milliseconds whenever it is read. */
+function clockOf(step: number) {
+  let ms = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (ms += step));
+  onTestFinished(() => clock.mockRestore());
+  return { passed: () => ms };
+}
+
+test('a long text passes on a machine ten times slower than a desktop', () => {
+  const { words } = splitPipeline(PRE_TYPES.get('jais-2')!.splits);
+  const clock = clockOf(22); // of the worst of the texts measured, per piece
+  const text = '7 '.repeat(100_000);
+  expect(words(text, true).join('')).toBe(text);
+  expect(clock.passed()).toBeGreaterThan(4_000);
+});
+
+test.each([1_000, 1_000_000])('a slow expression ends in bounded time, over sections of %i characters', (length) => {
+  const { words } = splitPipeline(['a*a*b']);
+  const clock = clockOf(300);
+  const section = 'c'.repeat(length);
+  const sections = () => {
+    for (let i = 0; i < 100; i++) words(section, i === 0);
+  };
+  for (const most of [3_000, 6_000]) {
+    expect(sections).toThrow(`took too long to split ${length} characters`);
+    expect(clock.passed()).toBeLessThan(most); // the next text has its own time
   }
 });
 
