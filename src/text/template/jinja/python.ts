@@ -17,10 +17,12 @@ const done = (value: Value) => ({ type: DONE, value }) as unknown as Node;
 /** Filters of texts, which print any other value first. */
 const OF_TEXT = new Set(['capitalize', 'indent', 'lower', 'replace', 'title', 'trim', 'upper']);
 /** Filters that treat undefined as an empty list. */
-const OF_LIST = new Set(['count', 'first', 'join', 'last', 'length', 'list', 'reverse', 'sort', 'sum', 'unique']);
+const OF_LIST = new Set('count first join last length list max min reverse sort sum unique'.split(' '));
 /** Filters that also treat None as an empty list. */
 const OF_ANY = new Set(['map', 'reject', 'rejectattr', 'select', 'selectattr']);
 const METHODS = new Set(['strip', 'lstrip', 'rstrip', 'find', 'format', 'replace', 'split', 'splitlines']);
+/** Methods of mappings, which come before a key of that name. */
+const OF_MAPPING = /^(?:get|items|keys|values)$/;
 /** Filters that repeat a text of theirs for each part of a value. */
 const REPEATING = new Set(['indent', 'join', 'tojson']);
 
@@ -103,9 +105,12 @@ export abstract class PythonInterpreter extends LoopInterpreter {
   private member(syntax: Syntax, node: Node, scope: Scope): Value {
     const property = syntax.property as Syntax;
     if (syntax.computed !== true) {
-      if (!METHODS.has(property.value as string)) return super.evaluate(node, scope);
+      const name = property.value as string;
+      const isOfMapping = OF_MAPPING.test(name);
+      if (!isOfMapping && !METHODS.has(name)) return super.evaluate(node, scope);
       const object = this.evaluate(syntax.object as Node, scope);
-      if (object.type === 'StringValue') this.giveMethod(object, property.value as string);
+      if (isOfMapping && object.type === 'ObjectValue') return methodsOf(object).get(name)!;
+      if (!isOfMapping && object.type === 'StringValue') this.giveMethod(object, name);
       return this.delegate(syntax, { object: done(object) }, scope);
     }
     if (property.type === 'StringLiteral' || property.type === 'SliceExpression') return super.evaluate(node, scope);
@@ -133,21 +138,22 @@ export abstract class PythonInterpreter extends LoopInterpreter {
     return toValue([left, right].map((side) => asText(this.evaluate(side as Node, scope)).value).join(''));
   }
 
-  /** `0 in mapping`, and `['a'] in list`. */
+  /** `0 in mapping`, `['a'] in list`, `==` of all values, and `'a' * 3`. */
   private binary(syntax: Syntax, node: Node, scope: Scope): Value {
     const operator = (syntax.operator as { value: string }).value;
     if (operator === '~') return this.concatenation(syntax, scope);
-    if (operator !== 'in' && operator !== 'not in') return super.evaluate(node, scope);
+    if (!/^(?:not )?in$|^[!=]=$|^\*$/.test(operator)) return super.evaluate(node, scope);
     const left = this.evaluate(syntax.left as Node, scope);
     const right = this.evaluate(syntax.right as Node, scope);
+    const text = operator === '*' ? (repeated(left, right) ?? repeated(right, left)) : null;
+    if (text) return text;
     const inside = right.value as unknown;
-    let isIn: boolean;
-    if (left.type === 'IntegerValue' && inside instanceof Map) isIn = inside.has(left.value);
-    else if (Array.isArray(inside) && typeof (left.value ?? {}) === 'object') {
-      const text = asText(left).value;
-      isIn = (inside as Value[]).some((item) => item.type === left.type && asText(item).value === text);
-    } else return this.delegate(syntax, { left: done(left), right: done(right) }, scope);
-    return toValue(isIn === (operator === 'in'));
+    let isSo: boolean;
+    if (operator.endsWith('=')) isSo = areEqual(left, right);
+    else if (left.type === 'IntegerValue' && inside instanceof Map) isSo = inside.has(left.value);
+    else if (Array.isArray(inside)) isSo = inside.some((item) => areEqual(left, item));
+    else return this.delegate(syntax, { left: done(left), right: done(right) }, scope);
+    return toValue(isSo === /^(?:in|==)$/.test(operator));
   }
 
   private filter(syntax: Syntax, scope: Scope): Value {
@@ -171,6 +177,7 @@ export abstract class PythonInterpreter extends LoopInterpreter {
     if (name === 'string') return asText(operand);
     if (name === 'join' && Array.isArray(operand.value)) operand = alike(operand, operand.value.map(printed));
     if (name === 'sum') return this.sum(syntax, operand, filter, scope);
+    if (name === 'min' || name === 'max') return this.extreme(syntax, operand, filter, scope, name === 'max');
     const plain = operand;
     if (name === 'tojson') operand = withMarks(operand);
     const isMarked = operand !== plain;
@@ -191,6 +198,14 @@ export abstract class PythonInterpreter extends LoopInterpreter {
       if (typeof number.value !== 'number') throw new Error('sum without numbers');
       return alike(number.type === 'FloatValue' ? number : sum, (sum.value as number) + number.value);
     }, toValue(0));
+  }
+
+  /** `values|min`: the first after `sort`, which takes the same named arguments. */
+  private extreme(syntax: Syntax, operand: Value, filter: Syntax, scope: Scope, isMost: boolean): Value {
+    const args = [done(toValue(isMost)), ...((filter.args as Node[] | undefined) ?? [])];
+    const sort = { type: 'CallExpression', callee: { type: 'Identifier', value: 'sort' }, args };
+    const sorted = this.delegate(syntax, { operand: done(operand), filter: sort }, scope).value as Value[];
+    return sorted[0] ?? toValue(undefined);
   }
 
   /** The call of a filter with its arguments evaluated, none of which makes the text too long. */
@@ -231,15 +246,43 @@ export abstract class PythonInterpreter extends LoopInterpreter {
   }
 }
 
+/** A text several times, or null. */
+function repeated(text: Value, times: Value): Value | null {
+  const [part, count] = [text.value, times.value] as unknown[];
+  if (typeof part !== 'string' || times.type !== 'IntegerValue') return null;
+  checkMost(part.length * (count as number));
+  return toValue(part.repeat(Math.max(0, count as number)));
+}
+
+/** Equality of Python: by contents, and of numbers with numbers alone. */
+function areEqual(a: Value, b: Value): boolean {
+  const [inside, other] = [a.value, b.value] as unknown[];
+  if (isNumber(inside) && isNumber(other)) return Number(inside) === Number(other);
+  if (a.type !== b.type || inside === other) return a.type === b.type;
+  if (a.type === 'NamespaceValue' || !(Array.isArray(inside) || inside instanceof Map)) return false;
+  const items = new Map<unknown, Value>((other as Map<unknown, Value>).entries());
+  const isIn = ([key, item]: [unknown, Value]) => items.has(key) && areEqual(item, items.get(key)!);
+  return Array.from(inside.entries()).every(isIn) && Array.from(inside.keys()).length === items.size;
+}
+
+const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'boolean';
+
 /** An item that `join` prints. It takes an attribute of objects. */
 function printed(item: Value): Value {
   return item.type === 'ObjectValue' ? item : asText(item);
 }
 
-/** Puts the filter `string` behind what is printed, in place: the library prints None and True in other words. */
+/**
+ * Puts the filter `string` behind what is printed, in place: the library prints None and True in other words. A loop
+ * over a list of tuples gets lists, since the library unpacks no tuples.
+ */
 export function printAsPython<T>(node: T): T {
   const syntax = node as Syntax;
   const printed = (operand: Syntax) => ({ type: 'FilterExpression', filter: { value: 'string' }, operand });
+  const { loopvar, iterable } = syntax as Record<string, Syntax | undefined>;
+  if (loopvar?.type === 'TupleLiteral' && iterable?.type === 'ArrayLiteral') {
+    for (const item of iterable.value as Syntax[]) item.type = item.type.replace('Tuple', 'Array');
+  }
   for (const name of ['body', 'defaultBlock', 'alternate']) {
     const body = syntax[name] as Syntax[] | undefined;
     if (body)
