@@ -10,6 +10,8 @@ import { isJson, toJson } from './call_values';
 
 /** Longest key of an argument between tags. */
 const MAX_KEY = 256;
+/** Most spaces between tags. */
+const MAX_SPACES = 64;
 
 /** Reads arguments from pieces of text, until `end` says how they ended. */
 export interface ArgumentsReader {
@@ -91,7 +93,8 @@ class TagsReader implements ArgumentsReader {
       return 0;
     }
     const stop = text.indexOf(tags.value.trimStart()[0], from);
-    const value = stop < 0 ? null : matchLiteral(tags.value, text, stop);
+    // Spaces behind the tag belong to the value.
+    const value = stop < 0 ? null : matchLiteral(tags.value.trimEnd(), text, stop);
     if (value === null && text.length - from <= MAX_KEY) return 0;
     if (value === null || value < 0) {
       this.end = 'wrong';
@@ -103,17 +106,25 @@ class TagsReader implements ArgumentsReader {
 
   private readValue(text: string, emit: (json: string) => void): number {
     const stop = text.indexOf(this.close);
-    const until = stop < 0 ? Math.max(0, text.length - this.close.length + 1) : stop;
-    this.pieces.push(text.slice(0, until));
-    if (stop < 0) return until;
+    const end = stop + this.close.length;
+    const behind = stop < 0 ? -1 : text.slice(end, end + MAX_SPACES).search(/\S/);
+    const isWhole = behind >= 0 ? text[end + behind] === this.close[0] : stop >= 0 && text.length - end >= MAX_SPACES;
+    if (!isWhole) {
+      // Before anything but another tag, the closing one belongs to the value.
+      const until = behind >= 0 ? end : stop >= 0 ? stop : Math.max(0, text.length - this.close.length + 1);
+      if (until > 0) this.pieces.push(text.slice(0, until));
+      return until;
+    }
+    this.pieces.push(text.slice(0, stop));
     const { value, close } = this.syntax.tags!;
     let whole = this.pieces.join('');
     if (/\s$/.test(value) && whole.startsWith('\n')) whole = whole.slice(1);
     if (/^\s/.test(close) && whole.endsWith('\n')) whole = whole.slice(0, -1);
+    whole = whole.replace(/^<!\[CDATA\[([\s\S]*)\]\]>$/, '$1');
     emit(`${this.count++ === 0 ? '{' : ', '}${JSON.stringify(this.key)}: ${this.jsonOf(whole)}`);
     this.key = null;
     this.pieces.length = 0;
-    return stop + this.close.length;
+    return end;
   }
 
   /**

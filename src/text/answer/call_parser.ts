@@ -12,6 +12,7 @@ import { stringifySpelled } from './call_values';
 
 /** Most units of a call before its arguments. */
 const MAX_HEAD = 1024;
+const OTHER_FORM = 'The call has another form than the chat template shows.';
 
 export const readCalls: ReadCalls = (...asked) => new CallParser(...asked);
 
@@ -110,9 +111,14 @@ class CallParser implements CallReader {
   }
 
   private readEnd(): boolean {
-    const end = matchLiteral(this.syntax.end, this.pending, 0);
-    if (end === null && this.pending.length <= MAX_HEAD) return false;
-    if (end !== null && end >= 0) this.take(end);
+    const { end, kind } = this.syntax;
+    let at = matchLiteral(end, this.pending, 0);
+    if (at === -1 && kind === 'tags') {
+      at = matchLiteral(lastTag(end), this.pending, 0); // a model may leave the tags before it out
+      if (at === -1) this.problem ??= OTHER_FORM; // perhaps a value that holds its own end
+    }
+    if (at === null && this.pending.length <= MAX_HEAD) return false;
+    if (at !== null && at >= 0) this.take(at);
     else if (this.problem !== null) {
       this.step = 'broken';
       return true;
@@ -155,18 +161,14 @@ class CallParser implements CallReader {
       this.finish(this.pending);
       return true;
     }
-    this.problem = 'The call has another form than the chat template shows.';
+    this.problem = OTHER_FORM;
     this.step = 'broken';
     return true;
   }
 
   /** Searches the end of a call that cannot be read. */
   private skipBroken(): boolean {
-    const end =
-      /\S+\s*$/
-        .exec(this.syntax.end + this.syntax.last)?.[0]
-        .trim()
-        .replace(/^[\]}]+/, '') ?? '';
+    const end = lastTag(this.syntax.end + this.syntax.last).replace(/^[\]}]+/, '');
     const at = end === '' ? -1 : this.pending.indexOf(end);
     this.take(at < 0 ? Math.max(0, this.pending.length - end.length + 1) : at + end.length);
     if (at < 0) return false;
@@ -176,7 +178,7 @@ class CallParser implements CallReader {
 
   /** Ends a call with an error. JSON in another order, or with its arguments as JSON text, is read after all. */
   private fail(problem: string): void {
-    const text = this.raw.join('');
+    const text = this.raw.join('').trim(); // spaces at its edges may have come with the call before
     const other = this.syntax.kind === 'json' ? this.callIn(text) : null;
     if (other) {
       const head = this.reader ? {} : { id: newId(), name: other.name };
@@ -216,6 +218,11 @@ class CallParser implements CallReader {
     this.pending = '';
     this.isDone = true;
   }
+}
+
+/** The last word of a text. */
+function lastTag(text: string): string {
+  return /\S+\s*$/.exec(text)?.[0].trim() ?? '';
 }
 
 function newId(): string {

@@ -4,7 +4,7 @@ import type { ToolSyntax } from '../template/syntax/chat_syntax';
 
 /** The text that announces a call: its first tag or, for calls that are nothing but JSON, its first words. */
 export function triggerOf({ begin }: ToolSyntax): string {
-  const tag = /^\S+?(?=\s|\[?\s*\{|$)/.exec(begin)?.[0] ?? begin;
+  const tag = /^\S+?(?=[\s\0]|\[?\s*\{|$)/.exec(begin)?.[0] ?? begin;
   return tag.replace(/(?<=.)[[{(\0]+$/s, '');
 }
 

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAnswerParser } from '../../../src/text/answer/answer_parser';
 import type { AnswerOptions, AnswerPart } from '../../../src/text/answer/answer_part';
+import { AnswerSplitter } from '../../../src/text/answer/answer_splitter';
 import { readCalls } from '../../../src/text/answer/call_parser';
 import { createTokenizer } from '../../../src/text/any_tokenizer';
 import { createChatTemplate } from '../../../src/text/template/chat_template';
@@ -265,6 +266,53 @@ describe('calls', () => {
     const answer = `<tool_call><function=look><parameter=at>${value}</parameter></function></tool_call>`;
     const { calls, errors } = read(bytes(answer), { syntax: CODER, tools });
     expect([errors, JSON.parse(calls[0].json)]).toEqual([[], { at: wanted }]);
+  });
+
+  const between = (value: string, end = '</function>\n</tool_call>') =>
+    `<tool_call>\n<function=look>\n<parameter=at>\n${value}\n</parameter>\n${end}`;
+
+  test.each(['    a\n  b  ', '\n\na\n', '', 'a</parameter> b', 'a\n</parameter>\n.\n</parameter>\nb', ' '])(
+    'between tags keep the spaces and the tags in a text, in whatever pieces: %j',
+    (at) => {
+      const answer = between(at);
+      for (const pieces of [[answer], Array.from(answer), answer.split(/(?<=\s)/), answer.split(/(?=<)/)]) {
+        const splitter = new AnswerSplitter({ syntax: CODER, tools: TOOLS, readCalls });
+        const text = [...pieces, ''].map((piece, i) => splitter.add(piece, i === pieces.length)).join('');
+        const json = splitter.parts.map((part) => (part.type === 'tool-call' ? part.arguments : part.type)).join('');
+        expect({ text, args: JSON.parse(json), calls: splitter.calls }).toEqual({ text: '', args: { at }, calls: 1 });
+      }
+    },
+  );
+
+  test('between tags may be data of XML', () => {
+    const { calls } = said(between('<![CDATA[<p>\n&]]>').replaceAll(/(?<=>)\n(?=<!)|(?<=\])\n(?=<)/g, ''), {
+      syntax: CODER,
+    });
+    expect(JSON.parse(calls[0].json)).toEqual({ at: '<p>\n&' });
+  });
+
+  test('between tags may lack the first of two ends, but hold no other tag', () => {
+    const { text, calls, errors, parser } = said(`${between('a', '</tool_call>')}\nDone.`, { syntax: CODER });
+    expect({ text, errors, calls: calls.map(({ json }) => json) }).toEqual({
+      text: 'Done.',
+      errors: [],
+      calls: ['{"at": "a"}'],
+    });
+    expect(parser.calls).toBe(1);
+    const cut = between('a\n</parameter></p>');
+    expect(said(cut, { syntax: CODER })).toMatchObject({
+      text: '',
+      errors: [{ message: 'The call has another form than the chat template shows.', text: cut }],
+      parser: { calls: 0 },
+    });
+  });
+
+  test('that are wrong have their text without the spaces around it', () => {
+    const wrong = '<tool_call>look(1)</tool_call>';
+    const answer = `<think>\n\n</think>\n\n${wrong}\n\n${wrong}`;
+    for (const ids of [bytes(answer), tokenizer.encodePlain(answer)]) {
+      expect(read(ids, { syntax: QWEN, tools: TOOLS }).errors.map(({ text }) => text)).toEqual([wrong, wrong]);
+    }
   });
 
   test.each([

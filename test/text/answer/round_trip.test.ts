@@ -31,6 +31,7 @@ const parameters = {
     city: { type: 'string', description: 'A city' },
     days: { type: 'integer', description: 'Number of days' },
     exact: { type: 'boolean', description: 'Exact or not' },
+    items: { type: 'array', description: 'Items', items: { type: 'string' } },
     more: { type: 'object', description: 'More', properties: { tags: { type: 'array', items: { type: 'string' } } } },
   },
   required: ['city'],
@@ -40,7 +41,9 @@ const TOOLS: Tool[] = [
   { name: 'stop', description: 'Stops', parameters: { type: 'object', properties: {} } },
 ];
 const FIRST = { city: 'Zürich, the "big" one', days: 3, exact: true, more: { tags: ['a', 'b {c}'] } };
-const SECOND = { city: '7' };
+const SECOND = { city: '7', items: ['  <b> & 7'] };
+/** Lines, tags and spaces at the edges of a text, which stay where the notation can show them. */
+const THIRD = { city: '    if (a < b) {\n\treturn "</p>";\n    }\n' };
 const THOUGHT = 'I need the weather.\nThen I answer.';
 const TEXT = 'Let me look.';
 const user = (content: string): ChatMessage => ({ role: 'user', content });
@@ -124,13 +127,11 @@ const NOT_READ: Record<string, string> = {
   'Apriel-1.6-15b-Thinker-fixed': 'opens thinking with the tag of a turn, which its prompt ends with',
   'fireworks-ai-llama-3-firefunction-v2': 'wants variables of its own',
   'GigaChat3-10B-A1.8B': 'writes calls as messages of another role',
-  'GigaChat3.1-10B-A1.8B': 'wants variables of its own',
   'Kimi-K3': 'writes the type of each argument into its tag',
   'deepseek-ai-DeepSeek-V3.2': 'writes the type of each argument into its tag',
   'deepseek-ai-DeepSeek-V4': 'writes the type of each argument into its tag',
   'deepseek-ai-DeepSeek-V4-Flash-0731': 'writes the type of each argument into its tag',
   'tencent-Hy3': 'writes thinking with a tag that its prompt does not open',
-  'upstage-Solar-Open-100B': 'writes calls behind the id, as messages of another form',
   'NVIDIA-Nemotron-Nano-v2': 'opens thinking before answers that have none',
 };
 const cases = [...Object.entries(templates), ...published.filter(([name]) => !(name in { ...templates, ...NOT_READ }))];
@@ -152,14 +153,16 @@ describe.each(cases)('%s', (_, source) => {
     expect({ calls, count }).toEqual({ calls: [{ name: 'get_weather', arguments: FIRST }], count: 1 });
   });
 
-  test.runIf(tools?.next)('two calls and a call without arguments, and their results', () => {
-    const toolCalls = [call('call_1', FIRST), call('call_2', SECOND), { id: 'call_3', name: 'stop', arguments: '{}' }];
+  test.runIf(tools?.next)('three calls and a call without arguments, and their results', () => {
+    const stop = { id: 'call_4', name: 'stop', arguments: '{}' };
+    const toolCalls = [call('call_1', FIRST), call('call_2', SECOND), call('call_3', THIRD), stop];
     const messages = [user('Hi'), assistant({ toolCalls })];
     const { begun, answer } = answerIn(template, source, request(...messages));
     const { calls } = read(source, template, begun, answer);
     expect(calls).toEqual([
       { name: 'get_weather', arguments: FIRST },
       { name: 'get_weather', arguments: SECOND },
+      { name: 'get_weather', arguments: THIRD },
       { name: 'stop', arguments: {} },
     ]);
     const results = toolCalls.map(({ id }, i): ChatMessage => ({ role: 'tool', content: `r${i}`, toolCallId: id }));
