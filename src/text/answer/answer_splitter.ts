@@ -106,7 +106,7 @@ export class AnswerSplitter {
 
   private beginThinking(): string {
     const at = this.pending.indexOf(this.open) + this.open.length;
-    const shown = this.pending.slice(0, at);
+    const shown = this.dropsSpace ? this.open : this.pending.slice(0, at);
     this.pending = this.pending.slice(at);
     this.isThinking = true;
     this.dropsSpace = this.isSplit;

@@ -113,7 +113,7 @@ class CallParser implements CallReader {
   private readEnd(): boolean {
     const { end, kind } = this.syntax;
     let at = matchLiteral(end, this.pending, 0);
-    if (at === -1 && kind === 'tags') {
+    if (at === -1 && kind !== 'json') {
       at = matchLiteral(lastTag(end), this.pending, 0); // a model may leave the tags before it out
       if (at === -1) this.problem ??= OTHER_FORM; // perhaps a value that holds its own end
     }

@@ -307,6 +307,24 @@ describe('calls', () => {
     });
   });
 
+  test('between markers hold no marker', () => {
+    const cut = '<|tool_call>call:look{at:<|"|>a<|"|>}b<|"|>}<tool_call|>';
+    expect(said(cut, { syntax: GEMMA })).toMatchObject({
+      text: '',
+      errors: [{ message: 'The call has another form than the chat template shows.', text: cut }],
+      parser: { calls: 0 },
+    });
+  });
+
+  test('may come before thinking, which stays in the text if asked', () => {
+    const answer = '<tool_call>\n{"name": "stop", "arguments": {}}\n</tool_call>\n\n<think>\na\n</think>\n\nb';
+    for (const pieces of [[answer], Array.from(answer)]) {
+      const splitter = new AnswerSplitter({ syntax: QWEN, tools: TOOLS, readCalls, reasoning: 'text' });
+      const text = [...pieces, ''].map((piece, i) => splitter.add(piece, i === pieces.length)).join('');
+      expect({ text, calls: splitter.calls }).toEqual({ text: '<think>\na\n</think>\n\nb', calls: 1 });
+    }
+  });
+
   test('that are wrong have their text without the spaces around it', () => {
     const wrong = '<tool_call>look(1)</tool_call>';
     const answer = `<think>\n\n</think>\n\n${wrong}\n\n${wrong}`;
