@@ -70,7 +70,8 @@ SNIPPETS = [
     "{{ {'a': [1]} == {'a': [1]} }}{{ {'a': 1} == {'a': 2} }}{{ {'a': 1} == {'b': 1} }}{{ {'a': 1, 'b': 2} == {'b': 2, 'a': 1} }}{{ {'a': 1} != {'a': 1} }}{{ [1, [2]] == [1, [2.0]] }}{{ [1] == [1, 2] }}{{ (1, 2) == [1, 2] }}{{ [] == '' }}{{ [1] == '1' }}|{{ 1 == '1' }}{{ 0 == '' }}{{ false == '' }}{{ true == 1 }}{{ false != 0.0 }}{{ none == nothing }}{{ none == none }}{{ nothing == messages[0].type }}{{ none == false }}|{{ 1 in [true] }}{{ '1' in [1] }}{{ 0 in ['', none] }}{{ messages[0] == messages[2] }}{{ messages[0] in messages }}{% set ns = namespace(a=1) %}{{ ns == ns }}{{ ns == namespace(a=1) }}",
     "{% set map = {'items': 1, 'get': 2, 'keys': 3, 'values': 4, 'other': 5} %}{% for key, value in map.items() %}{{ key }}{{ value }}{% endfor %}{{ map.get('get') }}{{ map.get('none', 'x') }}{{ map['items'] }}{{ map['get'] }}{{ map.keys() | list }}{{ map.values() | list }}{{ map.other }}{{ 'items' in map }}{% for key, value in map | items %}{{ key }}{% endfor %}{% set ns = namespace(items=7) %}{{ ns.items }}",
     "{% for a, b in [('x', 1), ['y', 2], ('z', (3, 4))] %}{{ a }}{{ b }}{{ loop.length }}{% endfor %}{% for a, b in nothing %}{{ a }}{% else %}none{% endfor %}{% for a, b in {'k': 1}.items() %}{{ a }}{{ b }}{% endfor %}{% for pair in [('x', 1)] %}{{ pair }}{% endfor %}",
-    "{{ '  ' * 2 ~ '|' }}{{ 2 * 'ab' }}{{ 'a' * 0 }}{{ 'a' * -1 }}|{{ 3 * 2 }}{{ 1.5 * 2 }}",
+    "{{ ['string', 'null'] | map('upper') | list }}|{{ [1, none, 'x'] | map('string') | join(',') }}|{{ ['a-b', 'c'] | map('replace', '-', '+') | join }}|{{ [[3, 1], [2]] | map('max') | list }}|{{ [{'a': 1}] | map('tojson') | list }}|{{ [[1, 2], []] | map('join', '-') | list }}|{{ ['a', nothing] | map('default', 'd') | list }}|{{ nothing | map('upper') | list }}|{{ (' x ', 'y') | map('trim') | list }}",
+    "{{ '  ' * 2 ~ '|' }}{{ 2 * 'ab' }}{{ 'a' * 0 }}{{ 'a' * -1 }}|{{ 3 * 2 }}{{ 1.5 * 2 }}{{ 1 <= 2 }}{{ 2 >= 3 }}{{ 2 < 3 }}",
 ]
 
 

@@ -129,6 +129,7 @@ const LONG: [string, string][] = [
   ['a letter replaced by a long text', `${GROWN}{{ 'aaaaaaaaaaaaaaaaaaaaaaaa' | replace('a', ns.x) }}`],
   ['nothing replaced by a text', `${GROWN}{{ ns.x.replace('', 'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyy') }}`],
   ['a text split into too many pieces', `${GROWN}{{ ns.x.split('b') | length }}`],
+  ['a long text of each number', `${GROWN}{{ range(2000, 2020) | map('replace', '20', ns.x) | list | length }}`],
   ['a text many times', "{{ 'aaaa' * 9000000 }}"],
   ['a text many times, the number first', `${GROWN}{{ 90 * ns.x }}`],
   ['a text split into too many words', `${grown('a ')}{{ ns.x.split() | length }}`],
@@ -231,7 +232,7 @@ test.each([
   ['a filter', '{{ 1.5 | round }}', 'round'],
   ['a statement', '{% raw %}{% endraw %}', 'raw'],
   ['a test', '{{ 1 is divisible }}', 'divisible'],
-  ['an argument', "{{ [1] | map('string') | list }}", 'map'],
+  ['an argument', '{{ [1] | map(1) | list }}', 'map'],
   ['an operator', "{{ 'a' - 3 }}", '-'],
 ])('features missing in the library are named: %s', (_, source, name) => {
   const run = () => createChatTemplate(source, NO_TOKENS).render({ messages: HELLO }, { addGenerationPrompt: true });

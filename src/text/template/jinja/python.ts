@@ -22,7 +22,7 @@ const OF_LIST = new Set('count first join last length list max min reverse sort 
 const OF_ANY = new Set(['map', 'reject', 'rejectattr', 'select', 'selectattr']);
 const METHODS = new Set(['strip', 'lstrip', 'rstrip', 'find', 'format', 'replace', 'split', 'splitlines']);
 /** Methods of mappings, which come before a key of that name. */
-const OF_MAPPING = /^(?:get|items|keys|values)$/;
+const OF_MAPPING = /^(get|items|keys|values)$/;
 /** Filters that repeat a text of theirs for each part of a value. */
 const REPEATING = new Set(['indent', 'join', 'tojson']);
 
@@ -142,7 +142,7 @@ export abstract class PythonInterpreter extends LoopInterpreter {
   private binary(syntax: Syntax, node: Node, scope: Scope): Value {
     const operator = (syntax.operator as { value: string }).value;
     if (operator === '~') return this.concatenation(syntax, scope);
-    if (!/^(?:not )?in$|^[!=]=$|^\*$/.test(operator)) return super.evaluate(node, scope);
+    if (!/in$|^[!=]=$|^\*$/.test(operator)) return super.evaluate(node, scope);
     const left = this.evaluate(syntax.left as Node, scope);
     const right = this.evaluate(syntax.right as Node, scope);
     const text = operator === '*' ? (repeated(left, right) ?? repeated(right, left)) : null;
@@ -153,7 +153,7 @@ export abstract class PythonInterpreter extends LoopInterpreter {
     else if (left.type === 'IntegerValue' && inside instanceof Map) isSo = inside.has(left.value);
     else if (Array.isArray(inside)) isSo = inside.some((item) => areEqual(left, item));
     else return this.delegate(syntax, { left: done(left), right: done(right) }, scope);
-    return toValue(isSo === /^(?:in|==)$/.test(operator));
+    return toValue(isSo === /^(in|==)$/.test(operator));
   }
 
   private filter(syntax: Syntax, scope: Scope): Value {
@@ -177,6 +177,10 @@ export abstract class PythonInterpreter extends LoopInterpreter {
     if (name === 'string') return asText(operand);
     if (name === 'join' && Array.isArray(operand.value)) operand = alike(operand, operand.value.map(printed));
     if (name === 'sum') return this.sum(syntax, operand, filter, scope);
+    if (name === 'map' && Array.isArray(operand.value)) {
+      const [given, ...args] = (filter.args as Syntax[] | undefined) ?? [];
+      if (given?.type === 'StringLiteral') return this.mapped(operand, given, args, scope);
+    }
     if (name === 'min' || name === 'max') return this.extreme(syntax, operand, filter, scope, name === 'max');
     const plain = operand;
     if (name === 'tojson') operand = withMarks(operand);
@@ -198,6 +202,20 @@ export abstract class PythonInterpreter extends LoopInterpreter {
       if (typeof number.value !== 'number') throw new Error('sum without numbers');
       return alike(number.type === 'FloatValue' ? number : sum, (sum.value as number) + number.value);
     }, toValue(0));
+  }
+
+  /** `values|map('upper')` */
+  private mapped(values: Value, given: Syntax, args: readonly Syntax[], scope: Scope): Value {
+    const name = { ...given, type: 'Identifier' };
+    const filter = args.length > 0 ? { type: 'CallExpression', callee: name, args } : name;
+    let made = 0;
+    const items = (values.value as Value[]).map((value) => {
+      const item = this.evaluate({ type: 'FilterExpression', filter, operand: done(value) } as unknown as Node, scope);
+      made += this.weigh(item).characters;
+      checkMost(made);
+      return item;
+    });
+    return alike(toValue([]), items);
   }
 
   /** `values|min`: the first after `sort`, which takes the same named arguments. */
@@ -261,8 +279,10 @@ function areEqual(a: Value, b: Value): boolean {
   if (a.type !== b.type || inside === other) return a.type === b.type;
   if (a.type === 'NamespaceValue' || !(Array.isArray(inside) || inside instanceof Map)) return false;
   const items = new Map<unknown, Value>((other as Map<unknown, Value>).entries());
-  const isIn = ([key, item]: [unknown, Value]) => items.has(key) && areEqual(item, items.get(key)!);
-  return Array.from(inside.entries()).every(isIn) && Array.from(inside.keys()).length === items.size;
+  const entries = Array.from<[unknown, Value]>(inside.entries());
+  return (
+    entries.length === items.size && entries.every(([key, item]) => items.has(key) && areEqual(item, items.get(key)!))
+  );
 }
 
 const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'boolean';
