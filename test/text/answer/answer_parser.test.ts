@@ -33,8 +33,8 @@ const BYTES = Array.from({ length: 256 }, (_, id) => tokenizer.tokenBytes(id)[0]
 const bytes = (text: string) => Array.from(new TextEncoder().encode(text), (byte) => BYTES.indexOf(byte));
 
 /** The whole answer: text, thinking, calls and errors, however they came. */
-function read(ids: ArrayLike<number>, options: AnswerOptions) {
-  const parser = createAnswerParser(tokenizer, { readCalls, ...options });
+function read(ids: ArrayLike<number>, options: AnswerOptions, by = tokenizer) {
+  const parser = createAnswerParser(by, { readCalls, ...options });
   let text = '';
   const parts: AnswerPart[] = [];
   for (const id of Array.from(ids)) {
@@ -389,45 +389,41 @@ describe('calls', () => {
 });
 
 const SYNTAXES = [QWEN, LLAMA, CODER, LFM, GEMMA, syntaxOf('mistralai-Mistral-Nemo-Instruct-2407')];
-const pieces = SYNTAXES.flatMap(({ thinking, tools }) => [
+/** The marks of a syntax and, in the notation of tags, a call up to its value, and behind it. */
+const marksOf = ({ thinking, tools }: (typeof SYNTAXES)[number]) => [
   ...(thinking ? [thinking.open, thinking.close] : []),
   ...(tools ? [tools.begin, tools.middle, tools.end, tools.next ?? '', tools.last] : []),
-]);
-const modelText = fc
-  .array(
-    fc.oneof(
-      fc.constantFrom(
-        ...pieces,
-        'look',
-        '{"at": "a"}',
-        "at='a')",
-        '<parameter=at>',
-        '</parameter>',
-        '"',
-        '{',
-        '}',
-        '\\',
-        ' ',
-        '\n',
-      ),
-      fc.string({ maxLength: 5 }),
-    ),
-    { maxLength: 14 },
-  )
-  .map((parts) => parts.join('').replaceAll('\0', 'x'));
+  ...(tools?.tags ? [`${tools.begin}look${tools.middle}${tools.tags.key}at${tools.tags.value}  a`] : []),
+  ...(tools?.tags ? [tools.tags.close, `${tools.tags.close}${tools.end}`] : []),
+];
+const OTHERS = ['look', '{"at": "a"}', "at='a')", '<parameter=at>', '"', '{', '}', '\\', ' ', '\n', '    '];
+/** A syntax, and a text of its marks, of those of others, and of letters. */
+const syntaxAndText = fc.constantFrom(...SYNTAXES).chain((syntax) => {
+  const mark = fc.constantFrom(...marksOf(syntax), ...OTHERS);
+  const other = fc.constantFrom(...SYNTAXES.flatMap(marksOf));
+  const part = fc.oneof({ weight: 4, arbitrary: mark }, other, fc.string({ maxLength: 5 }));
+  const text = fc.array(part, { maxLength: 14 }).map((parts) => parts.join('').replaceAll('\0', 'x'));
+  return fc.tuple(fc.constant(syntax), text);
+});
+
+/** A vocabulary in which the whole text is a token. */
+const oneToken = (text: string) => ({ ...tokenizer, tokenBytes: () => new TextEncoder().encode(text) });
 
 test('whatever a model writes: any split into tokens gives the same parts, and no text is lost', () => {
   fc.assert(
-    fc.property(fc.nat(SYNTAXES.length - 1), modelText, fc.boolean(), (which, text, isSplit) => {
-      const options = { syntax: SYNTAXES[which], tools: TOOLS, reasoning: isSplit ? 'split' : 'text' } as const;
+    fc.property(syntaxAndText, fc.boolean(), ([syntax, text], isSplit) => {
+      const options = { syntax, tools: TOOLS, reasoning: isSplit ? 'split' : 'text' } as const;
       const { parser: first, ...whole } = read(tokenizer.encodePlain(text), options);
       const { parser: second, ...byByte } = read(bytes(text), options);
       expect(byByte).toEqual(whole);
       expect(second.calls).toBe(first.calls);
+      const { parser: third, ...atOnce } = read(text === '' ? [] : [0], { ...options, goesOn: true }, oneToken(text));
+      expect(atOnce).toEqual(byByte);
+      expect(third.calls).toBe(first.calls);
       const plain = read(bytes(text), { ...options, tools: [], reasoning: 'text' });
       expect(plain.text).toBe(tokenizer.decode(bytes(text)));
     }),
-    { seed: SEED, numRuns: 1500 },
+    { seed: SEED, numRuns: 2500 },
   );
 });
 
