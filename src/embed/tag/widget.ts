@@ -333,7 +333,7 @@ export class Widget {
         ${options.panel ? this.renderPanelButton() : nothing}
         <button class="icon" data-testid="close" aria-label=${text.close} title=${text.close} @click=${() => this.close()}>${icons.close}</button>
       </header>
-      <vivace-notices class="waiting" data-testid="waiting"></vivace-notices>
+      <vivace-notices class="waiting" data-testid="waiting" @vivace-dismissed=${() => this.focus()}></vivace-notices>
       <vivace-chat ?hidden=${this.showsPanel} .engine=${this.isRestoring ? null : this.engine} .loadSettings=${this.session.settings}
         .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .placeholder=${options.placeholder}
         .modelName=${options.settings === 'all' ? '' : options.title} .settings=${options.settings} .figures=${options.figures ? 'on' : 'off'} .examples=${options.examples} .tellsStories=${tellsStories(options)} .thinking=${options.thinking}

@@ -38,7 +38,7 @@ export const widgetStyles = css`
   .picture { width: 32px; height: 32px; object-fit: contain; border-radius: 50%; }
   .footer { margin: 0; padding: 0 18px 10px; color: var(--v-muted); font-size: var(--v-size-small); text-align: center; overflow-wrap: anywhere; }
   .waiting { padding: 8px 14px 0; }
-  .waiting:empty { display: none; }
+  .waiting[hidden] { display: none; }
   @media print {
     :host { display: none !important; }
   }

@@ -222,7 +222,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     return html`
       <div class="scroller" tabindex="-1" role="log" aria-live="off" aria-label=${text.log}>
         <div class="column">
-          <slot name="notice"></slot>
+          <slot name="notice" @vivace-dismissed=${this.focusAfter}></slot>
           ${isEmpty ? renderEmpty(this, this.onExample) : this.renderTurns()}
           ${isEmpty ? nothing : html`<slot name="loading"></slot>`}
         </div>

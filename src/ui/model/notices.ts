@@ -1,4 +1,5 @@
-// <vivace-notices>: dismissible notices on top of a conversation. Shows each warning of the engine once.
+// <vivace-notices>: dismissible notices on top of a conversation. Shows each warning of the engine once. Fires
+// `vivace-dismissed` when the reader has closed a notice: the focus was in it, and is lost.
 
 import { css, html, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -56,6 +57,7 @@ export class VivaceNotices extends WordedElement {
 
   protected override updated(): void {
     this.toggleAttribute('said', this.shown[0] === this.said);
+    this.hidden = this.shown.length === 0; // a place with room around it has none for nothing
   }
 
   override render() {
@@ -77,6 +79,7 @@ export class VivaceNotices extends WordedElement {
 
   private dismiss(warning: Warning): void {
     this.shown = this.shown.filter((other) => other !== warning);
+    this.dispatchEvent(new CustomEvent('vivace-dismissed', { bubbles: true, composed: true }));
   }
 }
 

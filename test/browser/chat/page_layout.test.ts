@@ -332,8 +332,12 @@ test('what the page says about a dropped file is in sight at the end of a long c
     });
   await expect.poll(isTop, SOON).toBe(true);
   expect(await page.locator('.scroller').evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(100);
-  await notice.getByRole('button').click();
+  await notice.getByRole('button').focus();
+  await page.keyboard.press('Enter');
   await expect.poll(() => notice.count(), SOON).toBe(0);
+  await page.keyboard.type('Next'); // the focus is in the composer, not lost with the button
+  expect(await page.getByTestId('prompt').inputValue()).toBe('Next');
+  await page.getByTestId('prompt').fill('');
 });
 
 test('the list shows a title in two lines, which stay as they are when the button of the row comes', async () => {

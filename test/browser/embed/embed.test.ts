@@ -267,6 +267,23 @@ describe('policies of the host', () => {
     await visited.page.context().close();
   });
 
+  test('a notice that the keyboard dismisses leaves the focus in the composer', async () => {
+    const { page } = await visitHost(hosts, { body: tag('data-open') });
+    const boxes = page.locator('vivace-notices');
+    await page.getByTestId('prompt').waitFor();
+    for (const i of [0, 1]) {
+      await boxes.nth(i).evaluate((box) => {
+        (box as HTMLElementTagNameMap['vivace-notices']).show([{ code: 'test', message: 'A sentence.' }]);
+      });
+      await boxes.nth(i).getByRole('button').focus();
+      await page.keyboard.press('Enter');
+      await expect.poll(() => page.getByTestId('notice').count(), SOON).toBe(0);
+      await page.keyboard.type(`${i}`);
+    }
+    expect(await page.getByTestId('prompt').inputValue()).toBe('01');
+    await page.context().close();
+  });
+
   test('a panel that cannot load is a notice, and the chat works', async () => {
     const csp = `script-src ${hosts.cdn}embed.js; worker-src blob:`;
     const { page } = await visitHost(hosts, { csp, body: tag('data-panel data-open') });
@@ -752,12 +769,14 @@ describe('the handle', () => {
     await expect.poll(() => workersOf(page), SOON).toBe(1);
     for (const i of [0, 1]) await chats.nth(i).getByTestId('send').click();
     const waiting = chats.nth(1).locator('[data-code=waiting]');
-    await expect.poll(async () => (await waiting.allTextContents()).join(), SOON).toMatch(/another chat/);
+    await expect.poll(async () => (await waiting.allInnerTexts()).join(), SOON).toMatch(/another chat/);
+    expect(await waiting.isVisible()).toBe(true);
     await chats.nth(0).getByTestId('stop').click();
     await expect
       .poll(() => textOf(chats.nth(1).locator('[data-role=assistant]')), { timeout: 90_000 })
       .toMatch(/\w{2}/);
-    await expect.poll(() => chats.nth(1).locator('[data-code=waiting]').count()).toBe(0);
+    await expect.poll(() => waiting.count()).toBe(0);
+    expect(await chats.nth(1).getByTestId('waiting').isVisible()).toBe(false);
     const destroy = (id: string) =>
       page.evaluate((name) => (document.getElementById(name) as HTMLScriptElement).vivace?.destroy(), id);
     await destroy('one');
