@@ -1,6 +1,7 @@
 // The kind of opened or dropped files, told by their names and first bytes.
 
 import { pageWords } from '../../words/page_words';
+import { MAX_ATTACHMENTS } from '../conversation/attachments';
 
 /** Enough for a header's magic, and to tell an export from a part of a model. */
 const HEAD_BYTES = 256;
@@ -17,8 +18,11 @@ export type FileKind =
   | { kind: 'texts'; files: File[]; complaint: string }
   | { kind: 'neither'; complaint: string };
 
-/** A model's files, exports, texts, or neither, with a sentence that says why and names a next step. */
-export async function kindOf(files: readonly File[]): Promise<FileKind> {
+/**
+ * A model's files, exports, texts, or neither, with a sentence that says why and names a next step.
+ * @param attaches true where texts come with the next question
+ */
+export async function kindOf(files: readonly File[], attaches = false): Promise<FileKind> {
   const text = pageWords().files;
   const named = (pattern: RegExp) => files.filter(({ name }) => pattern.test(name));
   if (named(/^config\.json$/).length > 0) return { kind: 'model', files: [...files] };
@@ -31,17 +35,27 @@ export async function kindOf(files: readonly File[]): Promise<FileKind> {
       : { kind: 'model', files: [...files] };
   }
   const texts = files.filter(isJson);
-  const heads = await Promise.all(texts.slice(0, MAX_LOOKED_AT).map(headOf));
-  const begunBy = (pattern: RegExp) => texts.filter((_, i) => pattern.test(heads[i] ?? ''));
-  const exported = begunBy(EXPORT);
+  const exported = await begunBy(EXPORT, texts);
   if (exported.length > 0) return { kind: 'conversations', files: exported };
-  const runs = begunBy(RUN);
+  const runs = await begunBy(RUN, texts);
   if (runs.length > 0) return { kind: 'runs', files: runs };
   if (files.length === 0) return { kind: 'neither', complaint: text.nothing(text.needed) };
-  const isText = named(/\.safetensors$/i).length === 0 && files.length <= MAX_LOOKED_AT && (await hasText(files));
-  const [one, some] = isText ? [text.noModel, text.noModels] : [text.unknown, text.noModels];
-  const complaint = (files.length === 1 ? one : some)(shortName(files[0]), text.needed);
-  return isText ? { kind: 'texts', files: [...files], complaint } : { kind: 'neither', complaint };
+  const isText = named(/\.safetensors$/i).length === 0 && (await hasText(files.slice(0, MAX_LOOKED_AT)));
+  const complain = files.length > 1 ? text.noModels : isText ? text.noModel : text.unknown;
+  const complaint = complain(shortName(files[0]), text.needed);
+  if (!isText) return { kind: 'neither', complaint };
+  if (files.length <= MAX_LOOKED_AT) return { kind: 'texts', files: [...files], complaint };
+  const tooMany = text.tooMany(files.length, MAX_ATTACHMENTS, text.needed);
+  return { kind: 'neither', complaint: attaches ? tooMany : complaint };
+}
+
+/** The files that begin so. All are looked at where one of the first does: none is left out without a word. */
+async function begunBy(pattern: RegExp, files: readonly File[]): Promise<File[]> {
+  const begins = async (file: File) => pattern.test((await headOf(file)) ?? '');
+  const first = await Promise.all(files.slice(0, MAX_LOOKED_AT).map(begins));
+  if (!first.includes(true)) return [];
+  const rest = await Promise.all(files.slice(MAX_LOOKED_AT).map(begins));
+  return files.filter((_, i) => [...first, ...rest][i]);
 }
 
 /** True if the first bytes of any file look like text or are none. Whoever takes the files looks at all of each. */

@@ -165,7 +165,7 @@ function showPanel(): void {
 async function openFiles(files: readonly File[], attaches = false): Promise<void> {
   const parts = await awaited(pageParts());
   if (!parts) return;
-  const found = await parts.kindOf(files);
+  const found = await parts.kindOf(files, attaches);
   if (found.kind === 'conversations') return library.import(found.files);
   if (found.kind === 'runs') {
     showPanel();

@@ -76,6 +76,8 @@ export const page: PageWords = {
     noModel: (name, needed) => `„${name}“ ist weder ein Modell noch eine exportierte Unterhaltung. ${needed}`,
     noModels: (name, needed) =>
       `„${name}“ und die anderen Dateien sind weder ein Modell noch exportierte Unterhaltungen. ${needed}`,
+    tooMany: (files, most, needed) =>
+      `Das sind ${files} Dateien, und eine Nachricht nimmt höchstens ${most} auf. Wählen Sie bis zu ${most} Textdateien oder ein Modell. ${needed}`,
   },
   models: {
     server: 'Server',

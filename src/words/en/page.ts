@@ -71,6 +71,8 @@ export const page = {
     noModel: (name: string, needed: string) => `“${name}” isn’t a model or an exported conversation. ${needed}`,
     noModels: (name: string, needed: string) =>
       `“${name}” and the other files aren’t a model or exported conversations. ${needed}`,
+    tooMany: (files: number, most: number, needed: string) =>
+      `These are ${files} files, and a message takes ${most} at most. Choose up to ${most} text files, or a model. ${needed}`,
   },
   models: {
     server: 'Server',

@@ -75,6 +75,8 @@ export const page: PageWords = {
     unknown: (name, needed) => `「${name}」はテキストファイルでも、モデルでも、書き出した会話でもありません。${needed}`,
     noModel: (name, needed) => `「${name}」はモデルでも書き出した会話でもありません。${needed}`,
     noModels: (name, needed) => `「${name}」などのファイルは、モデルでも書き出した会話でもありません。${needed}`,
+    tooMany: (files, most, needed) =>
+      `ファイルが ${files} 個あります。1 つのメッセージに添付できるのは ${most} 個までです。${most} 個以下のテキストファイルか、モデルを選んでください。${needed}`,
   },
   models: {
     server: 'サーバー',

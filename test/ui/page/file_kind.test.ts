@@ -77,3 +77,28 @@ test('only the first bytes of a file are read, and not all of a thousand files',
   expect((await kindOf(huge)).kind).toBe('neither');
   expect(read).toBeLessThan(64 * 1024);
 });
+
+test('too many texts for a question are told as such, with both numbers and what to do', async () => {
+  const files = Array.from({ length: 70 }, (_, i) => new File(['milk'], `${i}.txt`));
+  expect(await kindOf(files, true)).toEqual({
+    kind: 'neither',
+    complaint: expect.stringMatching(
+      /^These are 70 files, and a message takes 10 at most\. Choose up to 10 text files/,
+    ),
+  });
+  expect(await kindOf(files.slice(0, 64), true)).toMatchObject({ kind: 'texts', files: files.slice(0, 64) });
+  const pictures = files.map(({ name }) => new File([PNG], name.replace('txt', 'png')));
+  for (const [asked, attaches] of [
+    [files, false], // for a model
+    [pictures, true],
+  ] as const)
+    expect(await kindOf(asked, attaches)).toMatchObject({
+      complaint: expect.stringMatching(/other files aren’t a model/),
+    });
+});
+
+test('every one of many exports is imported, also beside other files', async () => {
+  const all = Array.from({ length: 70 }, (_, i) => new File([exportConversations([conversation])], `${i}.json`));
+  const other = new File(['{}'], 'other.json');
+  expect(await kindOf([...all.slice(0, 3), other, ...all.slice(3)])).toEqual({ kind: 'conversations', files: all });
+});
