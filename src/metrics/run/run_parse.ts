@@ -44,7 +44,6 @@ import type { RunSettings } from './run_origin';
 
 /** Most bytes of a file. A run that fills the longest context has about 15 MB. */
 export const MAX_RUN_BYTES = 32_000_000;
-const BEGINNING = new RegExp(`^\\s*\\{\\s*"format"\\s*:\\s*"${RUN_FORMAT}"`);
 const MAX_SETTINGS = 64;
 export const MAX_NAME = 200;
 /** The last moment of a Date. */
@@ -186,15 +185,15 @@ function parseRun(value: unknown): ReadRun {
 /** The run of a file's text. @throws RunFileError */
 export function readRun(file: string): ReadRun {
   if (file.length > MAX_RUN_BYTES) throw new RunFileError('This file is too large for a run.');
-  return parseRun(parsed(file));
-}
-
-/** The value of JSON, or null, which is no document. @throws RunFileError for the beginning of one */
-function parsed(json: string): unknown {
+  const format = /^\s*\{\s*"format"\s*:\s*"([^"]+)/.exec(file)?.[1]; // also of a file that was cut
+  if (format === 'vivace-conversations')
+    throw new RunFileError('This file is not a run. It holds conversations: import it in their list.', format);
+  let value: unknown = null;
   try {
-    return JSON.parse(json);
+    value = JSON.parse(file);
   } catch {
-    if (!BEGINNING.test(json)) return null;
-    throw new RunFileError('This file is incomplete or damaged. Export it again, or copy it again.', 'file-cut');
+    if (format === RUN_FORMAT)
+      throw new RunFileError('This file is incomplete or damaged. Export it again, or copy it again.', 'file-cut');
   }
+  return parseRun(value);
 }

@@ -10,6 +10,8 @@ const FORMAT = 'vivace-conversations';
 const VERSION = 1;
 /** The beginning of an export, also of one that is incomplete. */
 const BEGINNING = /^\s*\{\s*"format"\s*:\s*"vivace-conversations"/;
+/** The beginning of a run of the panel, which is imported there. */
+const RUN = /^\s*\{\s*"format"\s*:\s*"vivace-run"/;
 const CUT = 'This file is incomplete or damaged. Export it again, or copy it again.';
 const MAX_CONVERSATIONS = 10_000;
 const MAX_FILE_BYTES = 50_000_000;
@@ -55,6 +57,10 @@ export function importConversations(text: string): Imported {
 }
 
 function readJson(text: string): unknown {
+  if (RUN.test(text)) {
+    const message = 'This file is a run, not a conversation. Open the panel (Timing), and import it there under Runs.';
+    throw new ConversationFileError(message, 'vivace-run');
+  }
   try {
     return JSON.parse(text);
   } catch {

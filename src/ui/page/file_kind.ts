@@ -35,9 +35,8 @@ export async function kindOf(files: readonly File[], attaches = false): Promise<
       : { kind: 'model', files: [...files] };
   }
   const texts = files.filter(isJson);
-  const exported = await begunBy(EXPORT, texts);
-  if (exported.length > 0) return { kind: 'conversations', files: exported };
-  const runs = await begunBy(RUN, texts);
+  const [exported, runs] = await Promise.all([begunBy(EXPORT, texts), begunBy(RUN, texts)]);
+  if (exported.length > 0) return { kind: 'conversations', files: [...exported, ...runs] }; // of runs the import tells
   if (runs.length > 0) return { kind: 'runs', files: runs };
   if (files.length === 0) return { kind: 'neither', complaint: text.nothing(text.needed) };
   const isText = named(/\.safetensors$/i).length === 0 && (await hasText(files.slice(0, MAX_LOOKED_AT)));

@@ -68,6 +68,10 @@ export const errors: ErrorWords = {
     'tab-gone': () => 'Der Tab, in dem das Modell lief, ist nicht mehr da. Versuchen Sie es noch einmal.',
     'conversation-file': (facts) => `Das ist keine Unterhaltung, die Vivace exportiert hat.${place(facts)}`,
     'file-cut': () => 'Diese Datei ist unvollständig oder beschädigt. Exportieren oder kopieren Sie sie noch einmal.',
+    'vivace-run': () =>
+      'Diese Datei ist ein Lauf, keine Unterhaltung. Öffnen Sie das Panel (Zeiten) und importieren Sie sie dort unter „Läufe“.',
+    'vivace-conversations': () =>
+      'Diese Datei enthält Unterhaltungen, keinen Lauf. Importieren Sie sie in deren Liste.',
     'conversation-version': () => 'Diese Datei kommt von einer neueren Version. Laden Sie die Seite neu.',
     'conversation-size': ({ requestedBytes, grantedBytes }) =>
       `Diese Datei ist zu groß${requestedBytes && grantedBytes ? `: Sie hat ${requestedBytes}, möglich sind ${grantedBytes}` : ''}. Exportieren Sie weniger Unterhaltungen auf einmal.`,

@@ -22,6 +22,9 @@ type ErrorCode =
   | 'tab-gone'
   | 'conversation-file'
   | 'file-cut'
+  // The format of a file that was imported in the wrong place.
+  | 'vivace-run'
+  | 'vivace-conversations'
   | 'conversation-version'
   | 'conversation-size'
   | 'conversation-deleted'

@@ -67,6 +67,10 @@ export const errors: ErrorWords = {
     'tab-gone': () => 'モデルを実行していたタブがなくなりました。もう一度お試しください。',
     'conversation-file': (facts) => `これは Vivace が書き出した会話ではありません。${place(facts)}`,
     'file-cut': () => 'このファイルは途中で切れているか、壊れています。もう一度書き出すか、コピーし直してください。',
+    'vivace-run': () =>
+      'これは会話ではなく、計測の実行です。パネル (計測) を開き、「実行の一覧」でインポートしてください。',
+    'vivace-conversations': () =>
+      'このファイルの中身は会話で、計測の実行ではありません。会話の一覧で読み込んでください。',
     'conversation-version': () => 'このファイルは新しいバージョンのものです。ページを再読み込みしてください。',
     'conversation-size': ({ requestedBytes, grantedBytes }) =>
       `ファイルが大きすぎます${requestedBytes && grantedBytes ? `(${requestedBytes}、上限は ${grantedBytes})` : ''}。一度に書き出す会話を減らしてください。`,

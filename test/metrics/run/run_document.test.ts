@@ -8,6 +8,7 @@ import { type RunData, rooflineOf } from '../../../src/metrics/run/run_data';
 import type { RunDocument } from '../../../src/metrics/run/run_document';
 import { readRun } from '../../../src/metrics/run/run_parse';
 import { RunRecord } from '../../../src/metrics/run/run_record';
+import { exportConversations } from '../../../src/ui/conversation/conversation_file';
 import { info } from '../../engine/doubles/heard_run';
 import { mutateTree, printTree, treeOf } from '../../fuzz/cases/mutate_json';
 import { Random } from '../../fuzz/random';
@@ -128,6 +129,8 @@ test('a file that is no run is refused in a sentence', () => {
   const cut = JSON.stringify({ format: 'vivace-run', version: 1, text: 'Once' }).slice(0, -3);
   expect(() => readRun(cut)).toThrow('This file is incomplete or damaged. Export it again, or copy it again.');
   expect(() => readRun('[]')).toThrow('This file is not a run that Vivace exported.');
+  for (const file of [exportConversations([]), exportConversations([]).slice(0, 50)])
+    expect(() => readRun(file)).toThrow('This file is not a run. It holds conversations: import it in their list.');
   expect(refusal((document) => ({ ...document, version: 2 }))).toBe(
     'This run comes from a newer version of Vivace. Reload the page to get that version.',
   );

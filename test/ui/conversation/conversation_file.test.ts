@@ -199,6 +199,9 @@ for (const [name, file, sentence] of [
     '['.repeat(500_000) + ']'.repeat(500_000),
     /^This file (?:holds no conversations|is not JSON)\. /,
   ],
+  ...['{"format":"vivace-run","version":1,"id":', '{\n "format": "vivace-run"}'].map(
+    (run) => ['a run, cut or not', run, /^This file is a run, not a conversation\. Open the panel \(Timing\)/] as const,
+  ),
   ['another format', '{"format":"chats"}', 'This file holds no conversations. Choose a file that Vivace exported.'],
   [
     'a later version',

@@ -28,6 +28,8 @@ test('exported files are conversations, alone or among other files', async () =>
 test('an exported run is one, also where it was cut: whoever reads it says so', async () => {
   const run = new File(['{"format":"vivace-run","version":1,"id":'], 'run.json');
   expect(await kindOf([run, new File(['a,b'], 'run.csv')])).toEqual({ kind: 'runs', files: [run] });
+  // Beside conversations it is imported with them, which tells where it belongs.
+  expect(await kindOf([run, exported])).toEqual({ kind: 'conversations', files: [exported, run] });
 });
 
 for (const [what, files, pattern] of [

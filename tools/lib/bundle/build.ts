@@ -55,6 +55,7 @@ const BUILDS = [
  * prompt, which runs one token where one is enough, took it 0.4.
  * Servers are parts of their own. What waits for them took the core 0.1 (who answers, if not the engine), the tag 1
  * (attributes, the way to the part, answers that move) and the panel 0.7 (places of tokens in chart, legend, runs).
+ * That a file of conversations is told as such where runs are imported took the panel 0.1.
  * The attribute `data-share` and the way to its part took the tag 0.2. Hosts, addresses and durations took constraints
  * 0.2. Checks of a model's name and of `tools` took an engine that is a server 0.1.
  */
@@ -70,7 +71,7 @@ export const BUDGETS = [
   // 0.1: a panel that comes in the middle of an answer waits for the next one; 0.1: each caller of a load hears of its
   // progress, and a chat that its page moves goes on with its answer.
   { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 70.7 },
-  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.7 },
+  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.8 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_shared.js'], budgetKb: 8, ceilingKb: 8.8 },
   { name: "OpenAI's completions", files: ['lib/openai_completions.js'], budgetKb: 1, ceilingKb: 1 },
   { name: "OpenAI's embeddings", files: ['lib/openai_embeddings.js'], budgetKb: 1, ceilingKb: 1 },
