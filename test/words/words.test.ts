@@ -91,6 +91,26 @@ test('German says Sie to the reader, never du', () => {
   expect(all.filter((text) => familiar.test(text))).toEqual([]);
 });
 
+test('one of a kind is said in the singular', () => {
+  const ofOne = ({ chat: { ends }, page, panel: { figures, ...panel } }: typeof ENGLISH) => [
+    ends.limit('1'),
+    ends.thoughtLimit('1'),
+    page.attach.more(1),
+    panel.comparison.ofTokens(1, 1),
+    panel.chart.tooFewHelp(1, 9),
+    panel.repeat.runs(1),
+    figures.tooFewGaps(1, 9),
+    figures.tooFewSteps(1, 9),
+    figures.layers('llama', 1),
+  ];
+  const nouns = (texts: readonly string[]) =>
+    texts.flatMap((text) => text.match(/(?<=\b1[ -])(?:more |weiteres? )?\w+/g));
+  const english = ['token', 'token', 'more character', 'token', 'gap', 'gap', 'run', 'gap', 'step', 'layer'];
+  expect(nouns(ofOne(ENGLISH))).toEqual(english);
+  const german = ['Token', 'Token', 'weiteres Zeichen', 'Token', 'Abstand', 'Abstand', 'Lauf', 'Abstand', 'Schritt'];
+  expect(nouns(ofOne(ALL.de as typeof ENGLISH))).toEqual([...german, 'Schicht']);
+});
+
 /** Each text by its path, with the number of values that it takes. */
 function shapeOf(texts: unknown, path = ''): string[] {
   if (typeof texts === 'string') return [path];

@@ -3,6 +3,7 @@
 import type { ChatWords } from '../en/chat';
 
 const count = (words: number): string => (words === 1 ? '1 Wort' : `${words} Wörter`);
+const tokens = (n: string): string => (n === '1' ? '1 Token' : `${n} Tokens`);
 
 export const chat: ChatWords = {
   time: {
@@ -155,7 +156,7 @@ export const chat: ChatWords = {
   ends: {
     stopped: 'Gestoppt',
     closed: 'Unvollendet: Die Seite, die dies schrieb, wurde geschlossen oder schreibt in einem anderen Tab weiter.',
-    limit: (n) => `Bei Ihrem Limit von ${n} Tokens gestoppt.`,
+    limit: (n) => `Bei Ihrem Limit von ${tokens(n)} gestoppt.`,
     someLimit: 'Bei Ihrem Token-Limit gestoppt.',
     context: 'Hier beendet: Das Gedächtnis des Modells war voll.',
     tool: 'Das Modell hat ein Werkzeug angefordert.',
@@ -163,7 +164,7 @@ export const chat: ChatWords = {
     thoughtStopped: 'Beim Nachdenken gestoppt, vor der Antwort',
     thoughtClosed:
       'Unvollendet: Die Seite wurde vor der Antwort geschlossen oder schreibt in einem anderen Tab weiter.',
-    thoughtLimit: (n) => `Das Nachdenken endete bei Ihrem Limit von ${n} Tokens, vor der Antwort.`,
+    thoughtLimit: (n) => `Das Nachdenken endete bei Ihrem Limit von ${tokens(n)}, vor der Antwort.`,
     thoughtSomeLimit: 'Das Nachdenken endete bei Ihrem Token-Limit, vor der Antwort.',
     canSwitch: (sentence) => `${sentence} Sie können es ausschalten.`,
     thoughtContext: 'Das Nachdenken endete vor der Antwort: Das Gedächtnis des Modells war voll. Schaffen Sie Platz.',

@@ -31,8 +31,10 @@ export const figures: typeof source = {
   together: (mean) => `Tokens kommen in Gruppen, im Mittel ${mean} auseinander.`,
   stepCount: (n) => `n = ${n} ${n === 1 ? 'Schritt' : 'Schritte'}.`,
   needs: (name, least) => `${name} braucht ${least}.`,
-  tooFewGaps: (n, least) => `Bei nur ${n} Abständen ist es einfach der längste; nötig sind ${least}.`,
-  tooFewSteps: (n, least) => `Bei nur ${n} Schritten ist es einfach der längste; nötig sind ${least}.`,
+  tooFewGaps: (n, least) =>
+    `Bei nur ${n} ${n === 1 ? 'Abstand' : 'Abständen'} ist es einfach der längste; nötig sind ${least}.`,
+  tooFewSteps: (n, least) =>
+    `Bei nur ${n} ${n === 1 ? 'Schritt' : 'Schritten'} ist es einfach der längste; nötig sind ${least}.`,
   recoveryCount: (n) =>
     n === 1
       ? 'Einer ist eine Wiederherstellung und zählt wie jeder andere.'
@@ -121,7 +123,7 @@ export const figures: typeof source = {
   backend: ['Backend', 'Was rechnet: WebGPU oder einfache Schleifen.'],
   adapter: ['Adapter', 'Die GPU, wie der Browser sie nennt.'],
   model: 'Modell',
-  layers: (architecture, n) => `${architecture}, ${n} Schichten`,
+  layers: (architecture, n) => `${architecture}, ${n} ${n === 1 ? 'Schicht' : 'Schichten'}`,
   format: ['Gewichte', 'Zahlenformate in der Datei und ihre Größe.'],
   context: ['Kontext', 'Tokens, die hineinpassen, und wie ihre Keys und Values gespeichert werden.'],
   contextValue: (tokens, kv) => `${tokens} Tokens, KV ${kv}`,

@@ -166,7 +166,7 @@ export const page: PageWords = {
     allTooLarge: (name, most) =>
       `„${name}“ wurde weggelassen: Die Dateien einer Nachricht dürfen zusammen ${most} haben.`,
     unreadable: (name) => `„${name}“ konnte nicht gelesen werden.`,
-    more: (letters) => `${letters.toLocaleString('de')} weitere Zeichen`,
+    more: (letters) => (letters === 1 ? '1 weiteres Zeichen' : `${letters.toLocaleString('de')} weitere Zeichen`),
     noRoom:
       'Diese Unterhaltung hat keinen Platz für weitere Dateien. Beginnen Sie eine neue und hängen Sie sie dort an.',
   },

@@ -40,7 +40,8 @@ export const panel: PanelWords = {
     shown: 'Dieser Lauf',
     alone:
       'Fragen Sie noch einmal, mit anderen Einstellungen oder anderer Attention, und beide Läufe stehen hier nebeneinander.',
-    ofTokens: (tokens, gaps) => `${tokens} Tokens, n = ${gaps} Abstände`,
+    ofTokens: (tokens, gaps) =>
+      `${tokens} ${tokens === 1 ? 'Token' : 'Tokens'}, n = ${gaps} ${gaps === 1 ? 'Abstand' : 'Abstände'}`,
     unpin: 'Lösen',
     unpinRun: (run) => `Lauf ${run} lösen`,
     table: 'Vergleich von Läufen',
@@ -116,7 +117,8 @@ export const panel: PanelWords = {
     positions: (from, to) => `Positionen ${from} bis ${to}`,
     lengths: (from, to) => `Abstände von ${from} bis ${to}`,
     tooFew: '(zu wenige)',
-    tooFewHelp: (n, least) => `Bei nur ${n} Abständen ist es einfach der längste; nötig sind ${least}.`,
+    tooFewHelp: (n, least) =>
+      `Bei nur ${n} ${n === 1 ? 'Abstand' : 'Abständen'} ist es einfach der längste; nötig sind ${least}.`,
     everything: 'Alles wird gezeigt.',
     longest: 'max.',
     noGaps: (range) => `${range}: keine Abstände.`,
@@ -259,7 +261,7 @@ export const panel: PanelWords = {
     canceled: 'Abgebrochen. Es wurden keine Werte behalten.',
     failed: 'Die Messung ist fehlgeschlagen. Versuchen Sie es noch einmal.',
     table: 'Wiederholte Läufe',
-    runs: (n) => `${n} Läufe`,
+    runs: (n) => (n === 1 ? '1 Lauf' : `${n} Läufe`),
     howRead: 'Median und darunter der Bereich aller Läufe.',
     howCompared:
       'Mit A nach Medianen verglichen. Besser oder schlechter nur, wo sich die Bereiche nicht überschneiden.',

@@ -30,8 +30,10 @@ export const figures = {
   together: (mean: string) => `Tokens come in groups, ${mean} apart on average.`,
   stepCount: (n: number) => `n = ${n} ${n === 1 ? 'step' : 'steps'}.`,
   needs: (name: string, least: number) => `${name} needs ${least}.`,
-  tooFewGaps: (n: number, least: number) => `Of only ${n} gaps it is simply the longest; it needs ${least}.`,
-  tooFewSteps: (n: number, least: number) => `Of only ${n} steps it is simply the longest; it needs ${least}.`,
+  tooFewGaps: (n: number, least: number) =>
+    `Of only ${n} ${n === 1 ? 'gap' : 'gaps'} it is simply the longest; it needs ${least}.`,
+  tooFewSteps: (n: number, least: number) =>
+    `Of only ${n} ${n === 1 ? 'step' : 'steps'} it is simply the longest; it needs ${least}.`,
   recoveryCount: (n: number) =>
     n === 1 ? 'One is a recovery, and counts like any other.' : `${n} are recoveries, and count like any other.`,
   recoveries: (n: number) => (n === 1 ? 'Recovery' : `${n} recoveries`),
@@ -106,7 +108,7 @@ export const figures = {
   backend: ['Backend', 'What computes: WebGPU or plain loops.'],
   adapter: ['Adapter', 'The GPU, as the browser names it.'],
   model: 'Model',
-  layers: (architecture: string, n: number) => `${architecture}, ${n} layers`,
+  layers: (architecture: string, n: number) => `${architecture}, ${n} ${n === 1 ? 'layer' : 'layers'}`,
   format: ['Weights', 'Number formats found in the file, and its size.'],
   context: ['Context', 'Tokens that fit, and how their keys and values are stored.'],
   contextValue: (tokens: string, kv: string) => `${tokens} tokens, KV ${kv}`,

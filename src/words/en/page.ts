@@ -162,7 +162,7 @@ export const page = {
     allTooLarge: (name: string, most: string) =>
       `“${name}” was left out: the files of one message may have ${most} together.`,
     unreadable: (name: string) => `“${name}” could not be read.`,
-    more: (letters: number) => `${letters.toLocaleString('en')} more characters`,
+    more: (letters: number) => `${letters.toLocaleString('en')} more ${letters === 1 ? 'character' : 'characters'}`,
     noRoom: 'This conversation has no room for more files. Begin a new one, and attach them there.',
   },
   search: {

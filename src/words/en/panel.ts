@@ -38,7 +38,8 @@ export const panel = {
     now: 'Now',
     shown: 'This run',
     alone: 'Ask again, with other settings or attention, and both runs stand side by side here.',
-    ofTokens: (tokens: number, gaps: number) => `${tokens} tokens, n = ${gaps} gaps`,
+    ofTokens: (tokens: number, gaps: number) =>
+      `${tokens} ${tokens === 1 ? 'token' : 'tokens'}, n = ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}`,
     unpin: 'Unpin',
     unpinRun: (run: string) => `Unpin run ${run}`,
     table: 'Comparison of runs',
@@ -115,7 +116,8 @@ export const panel = {
     positions: (from: number, to: number) => `Positions ${from} to ${to}`,
     lengths: (from: string, to: string) => `Gaps from ${from} to ${to}`,
     tooFew: '(too few)',
-    tooFewHelp: (n: number, least: number) => `Of only ${n} gaps it is simply the longest; it needs ${least}.`,
+    tooFewHelp: (n: number, least: number) =>
+      `Of only ${n} ${n === 1 ? 'gap' : 'gaps'} it is simply the longest; it needs ${least}.`,
     everything: 'Showing everything.',
     longest: 'max',
     noGaps: (range: string) => `${range}: no gaps.`,
@@ -259,7 +261,7 @@ export const panel = {
     canceled: 'Canceled. No figures were kept.',
     failed: 'The measurement failed. Try again.',
     table: 'Repeated runs',
-    runs: (n: number) => `${n} runs`,
+    runs: (n: number) => `${n} ${n === 1 ? 'run' : 'runs'}`,
     howRead: 'Median, and the range of all runs below it.',
     howCompared: 'Compared with A by medians. Better or worse only where the ranges do not overlap.',
     figures: { decode: 'Decode', prefill: 'Prefill', ttft: 'First token', p50: 'p50', p99: 'p99' },

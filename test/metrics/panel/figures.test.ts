@@ -209,7 +209,8 @@ describe('percentiles tell how many gaps they are of', () => {
       expect(headlineNote(run)).toBe(note);
       for (const { key, definition, isFaint } of tiles) {
         const least = key === 'p95' ? 20 : 100;
-        if (isFaint) expect(definition).toContain(`Of only ${n} gaps it is simply the longest; it needs ${least}.`);
+        const gaps = n === 1 ? '1 gap' : `${n} gaps`;
+        if (isFaint) expect(definition).toContain(`Of only ${gaps} it is simply the longest; it needs ${least}.`);
         else expect(definition).not.toContain('only');
       }
     });
