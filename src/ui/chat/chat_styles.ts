@@ -25,12 +25,14 @@ export const chatStyles = css`
     .health:has(.offers) { flex-direction: column; align-items: start; gap: 8px; }
   }
 
-  .empty { --v-room: 54px; margin: auto 0; padding: 24px 0; text-align: center; }
+  /* On another page a chat may be low. Three examples still lie above its composer. */
+  .column:has(> .empty) { padding-block: 8px; }
+  .empty { --v-room: 54px; margin: auto 0; text-align: center; }
   h1 { margin: 0 0 10px; font: italic 400 var(--v-size-display) / 1.15 var(--v-serif); letter-spacing: -0.02em; text-wrap: balance; }
-  .empty p { max-width: 480px; min-height: 1.5em; margin: 0 auto 26px; color: var(--v-muted); text-wrap: balance; }
+  .empty p { max-width: 480px; min-height: 1.5em; margin: 0 auto 10px; color: var(--v-muted); text-wrap: balance; }
   .examples { display: grid; gap: 8px; max-width: 480px; margin: 0 auto; }
   .example {
-    padding: 11px 16px; border: 1px solid var(--v-line); border-radius: 12px; background: var(--v-surface); text-align: start;
+    padding: 7px 16px; border: 1px solid var(--v-line); border-radius: 12px; background: var(--v-surface); text-align: start;
     cursor: pointer; transition: border-color 120ms;
   }
   .example:hover { border-color: var(--v-accent); }
@@ -75,11 +77,11 @@ export const chatStyles = css`
     .column { padding-inline: 14px; }
     .dock { padding-inline: 10px; }
   }
+  :host([shortcuts]) .empty p { margin-bottom: 26px; }
   /* A laptop's window shows the whole first screen, its last link included, while a model loads. */
-  @media (max-height: 840px) {
-    .column:has(> .empty) { padding-block: 10px 12px; }
-    .empty { padding: 0; }
-    .example { padding-block: 8px; }
+  @media (min-height: 841px) {
+    :host([shortcuts]) .empty { padding: 36px 0 44px; }
+    :host([shortcuts]) .example { padding-block: 11px; }
   }
   @media (max-height: 400px) {
     .column { padding-block: 8px; }

@@ -2,6 +2,7 @@
 // size of its own in a plain page. Its markup stays as a server rendered it.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ready } from '../site';
 import { type Hosts, openHosts, visitHost } from './host_site';
 
 let hosts: Hosts;
@@ -77,3 +78,37 @@ test('an element that waits keeps the markup that a server rendered, so that Rea
   expect(await page.locator('#place').innerHTML()).toBe(markup);
   await page.context().close();
 });
+
+for (const [name, markup, height] of [
+  [
+    'the window of a tag',
+    (examples: string) => `<script src="EMBED" data-open data-examples="${examples}"></script>`,
+    610,
+  ],
+  [
+    'a chat',
+    (examples: string) =>
+      `<vivace-chat model="MODEL" autoload examples="${examples}" style="width: 398px; height: 450px"></vivace-chat><script src="EMBED"></script>`,
+    900,
+  ],
+] as const) {
+  test(`${name} that is low shows three examples above the composer`, async () => {
+    const examples =
+      'Tell me a story about a brave cat | Tell me a bedtime story about a sleepy bear | Tell me a story about a car';
+    const body = markup(examples)
+      .replace('EMBED', `${hosts.cdn}embed.js`)
+      .replace('MODEL', `${hosts.cdn}models/storyteller/storyteller-q8_0.gguf`);
+    const { page } = await visitHost(hosts, { body }, { width: 1000, height });
+    await ready(page);
+    await page.getByTestId('notice').getByRole('button').click();
+    const below = async () => {
+      const [last, composer] = [page.getByTestId('example').nth(2), page.locator('vivace-composer')];
+      const [{ y = 0, height: high = 0 } = {}, { y: top = 0 } = {}] = (await Promise.all(
+        [last, composer].map((each) => each.boundingBox()),
+      )) as Partial<DOMRect>[];
+      return Math.max(0, y + high - top);
+    };
+    await expect.poll(below, { timeout: 10_000, interval: 20 }).toBe(0);
+    await page.context().close();
+  });
+}
