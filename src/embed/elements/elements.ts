@@ -30,8 +30,8 @@ import { findMisspelled } from '../shared/misspelled';
 import { protect, shelter, showTheme } from '../shared/protect';
 import { warningsFor } from '../shared/warnings_for';
 
-/** Shows the texts of a language, or those of the browser's. */
-type ShowLanguage = (asked: string | null) => Promise<void>;
+/** Shows the texts of the language that a chat asks for; if it asks for none, those of others, or of the browser's. */
+type ShowLanguage = (by: object, asked: string | null) => Promise<void>;
 
 class ChatWithModel implements ReactiveController {
   private session: EmbedSession | null = null;
@@ -82,7 +82,10 @@ class ChatWithModel implements ReactiveController {
     this.connected.abort();
     this.connected = new AbortController();
     this.changes.disconnect();
-    whenRemoved(this.chat, () => this.letGo());
+    whenRemoved(this.chat, () => {
+      this.letGo();
+      void this.showLanguage(this, null);
+    });
   }
 
   /** Frameworks set the property `examples` to the text of the attribute. */
@@ -110,7 +113,7 @@ class ChatWithModel implements ReactiveController {
     const { chat } = this;
     const complaints: string[] = [];
     const asked = this.askedFor(complaints);
-    void this.showLanguage(readLanguage(chat.getAttribute('lang'), complaints));
+    void this.showLanguage(this, readLanguage(chat.getAttribute('lang'), complaints));
     if (JSON.stringify(asked) !== JSON.stringify(this.held)) {
       this.letGo();
       if (asked) this.hold(asked);

@@ -4,6 +4,7 @@ import { VivaceMetrics } from '../../metrics/panel/metrics_panel';
 import { VivaceChat } from '../../ui/chat/chat';
 import '../../ui/chat/chat_dialogs';
 import { useLanguage } from '../../words/language';
+import { askedLanguage, askLanguage } from '../fetch/shared_texts';
 import { importTexts } from '../package_parts';
 import { provideServerPart } from '../server/server_part';
 import { giveModels } from './elements';
@@ -11,11 +12,9 @@ import { followChats } from './metrics_for';
 
 provideServerPart(async () => (await import('../server/served_chat')).part);
 
-/** The language that a chat asks for. The newest wins. */
-let wanted: string | null = null;
-giveModels(VivaceChat, (asked) => {
-  wanted = asked ?? wanted;
-  return useLanguage(wanted, importTexts);
+giveModels(VivaceChat, (by, asked) => {
+  askLanguage(by, asked);
+  return useLanguage(askedLanguage(), importTexts);
 });
 followChats(VivaceMetrics);
 

@@ -4,18 +4,18 @@
 import type { Translated, Translation } from '../../words/language';
 
 interface Shared {
-  /** The language that a tag or an element asks for. */
-  asked: string | null;
+  /** The languages that tags and elements ask for, by who asks. The newest wins. */
+  asked: Map<object, string>;
   /** Texts by version and language. */
   texts: Record<string, Translation>;
 }
 
-const KEY = Symbol.for('vivace.words');
+const KEY = Symbol.for('vivace.language');
 const VERSION: string = import.meta.env.VIVACE_VERSION ?? '';
 
 function shared(): Shared {
   const page = globalThis as { [KEY]?: Shared };
-  page[KEY] ??= { asked: null, texts: {} };
+  page[KEY] ??= { asked: new Map(), texts: {} };
   return page[KEY];
 }
 
@@ -30,11 +30,13 @@ export function findTexts(language: Translated): Translation | undefined {
   return shared().texts[keyOf(language)];
 }
 
-/** Remembers the language that the page asks for. The newest wins. */
-export function askLanguage(asked: string): void {
-  shared().asked = asked;
+/** Remembers the language that a part of the page asks for. @param asked null: it asks for none, or no longer */
+export function askLanguage(by: object, asked: string | null): void {
+  const all = shared().asked;
+  all.delete(by);
+  if (asked) all.set(by, asked);
 }
 
 export function askedLanguage(): string | null {
-  return shared().asked;
+  return [...shared().asked.values()].at(-1) ?? null;
 }

@@ -78,7 +78,7 @@ function whenBody(): Promise<void> {
 function start(script: HTMLScriptElement): VivaceHandle {
   const { options, complaints } = readEmbedOptions(script.dataset, script.src || document.baseURI, document.baseURI);
   for (const complaint of complaints) console.warn(`Vivace: ${complaint}`);
-  if (options.lang) askLanguage(options.lang);
+  askLanguage(options, options.lang);
   const widget = whenBody().then(() => new Widget(options));
   let ended: Promise<void> | null = null;
   const alive = async (): Promise<Widget> => {
@@ -126,8 +126,8 @@ function addPanels(): void {
   if (document.querySelector('vivace-metrics')) addPanelScript((message) => console.warn(`Vivace: ${message}`));
 }
 
-giveModels(VivaceChat, (asked) => {
-  if (asked) askLanguage(asked);
+giveModels(VivaceChat, (by, asked) => {
+  askLanguage(by, asked);
   return showLanguage();
 });
 if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', addPanels, { once: true });

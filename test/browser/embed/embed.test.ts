@@ -259,6 +259,28 @@ describe('policies of the host', () => {
     await page.context().close();
   });
 
+  test.each([
+    ['the tag', () => tag('data-position="none"')],
+    ['the package', () => packaged('hidden')],
+  ])('with %s, a chat that asks for no language any more leaves that of the others', async (_, script) => {
+    const chats = ['de', 'ja', 'de'].map(
+      (lang, i) => `<vivace-chat id="c${i}" model="none.gguf" lang="${lang}"></vivace-chat>`,
+    );
+    const { page } = await visitHost(hosts, { body: chats.join('') + script() });
+    const shown = () => page.locator('#c0').getByTestId('send').getAttribute('aria-label');
+    await expect.poll(shown, SOON).toBe('Senden');
+    for (const [change, label] of [
+      ['c2.removeAttribute("lang")', '送信'],
+      ['c1.remove()', 'Senden'],
+      ['c0.lang = "ja"', '送信'],
+      ['c0.removeAttribute("lang")', 'Send'], // the browser's
+    ] as const) {
+      await page.evaluate(change);
+      await expect.poll(shown, { timeout: 10_000, interval: 20 }).toBe(label);
+    }
+    await page.context().close();
+  });
+
   test('the panel gets the nonce, under trusted types', async () => {
     const csp = "script-src 'nonce-a1'; worker-src blob:; require-trusted-types-for 'script'";
     const visited = await visitHost(hosts, { csp, body: tag('nonce="a1" data-panel data-open') });
