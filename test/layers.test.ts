@@ -180,7 +180,7 @@ const DOORS: Record<string, readonly string[]> = {
   'ui/catalogue/list': ['catalogue', 'catalogue_file'],
   'ui/catalogue/machine': ['experience', 'experience_store', 'fit', 'machine', 'recommend', 'speed'],
   'ui/attach': ['attach_button', 'files', 'read_files'],
-  'ui/chat': ['chat', 'chat_dialogs', 'chat_events', 'chat_session', 'connect_panel'],
+  'ui/chat': ['chat', 'chat_dialogs', 'chat_events', 'chat_session', 'connect_panel', 'print_chat'],
   'ui/conversation': [
     'attachments',
     'continuation',

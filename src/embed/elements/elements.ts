@@ -5,10 +5,11 @@
 // use of the chat, or at once with `autoload`. A chat without the `model` attribute is left alone.
 // Until then the element gains no child and no attribute, so that React finds the markup that its server rendered.
 
-import type { ReactiveController } from 'lit';
+import { css, type ReactiveController } from 'lit';
 import type { ChatEngine, EngineEvent, Warning } from '../../engine/engine';
 import { whenRemoved } from '../../shared/removal';
 import type { VivaceChat } from '../../ui/chat/chat';
+import { printChat } from '../../ui/chat/print_chat';
 import type { Offer } from '../../ui/shared/advice';
 import '../../ui/model/loader';
 import '../../ui/model/notices';
@@ -32,6 +33,11 @@ import { warningsFor } from '../shared/warnings_for';
 
 /** Shows the texts of the language that a chat asks for; if it asks for none, those of others, or of the browser's. */
 type ShowLanguage = (by: object, asked: string | null) => Promise<void>;
+
+/** A chat is as high on paper as its conversation, whatever its size on the page. */
+const onPaper = css`@media print {
+  :host { display: block !important; contain: none; block-size: auto !important; max-block-size: none !important; }
+}`;
 
 class ChatWithModel implements ReactiveController {
   private session: EmbedSession | null = null;
@@ -74,6 +80,7 @@ class ChatWithModel implements ReactiveController {
     hear(chat, 'vivace-health', () => {
       if (chat.engine?.health.state === 'well') this.warn(chat.engine.info.warnings);
     });
+    printChat(chat, chat, [chat.shadowRoot!, onPaper], signal);
     this.read();
     void chat.updateComplete.then(() => this.missAttributes());
   }

@@ -281,6 +281,36 @@ describe('policies of the host', () => {
     await page.context().close();
   });
 
+  test('an element is on paper with its whole conversation, in light colors, without its composer', async () => {
+    const { page } = await visitHost(hosts, {
+      head: '<style>vivace-chat { height: 300px !important; overflow: hidden }</style>',
+      body: packaged('theme="dark" autoload style="max-height: 300px"'),
+    });
+    await ready(page);
+    await installScripted(page, { answers: [{ text: 'The wind was strong, and Tom was not afraid.\n\n'.repeat(80) }] });
+    await send(page, 'Tell me a story');
+    await ended(page);
+    const chat = page.locator('vivace-chat');
+    const pages = (await page.pdf()).toString('latin1').match(/\/Type\s*\/Page\b/g);
+    expect(pages?.length).toBeGreaterThan(2);
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    for (const part of ['prompt', 'copy', 'edit'])
+      expect(await chat.getByTestId(part).first().isVisible(), part).toBe(false);
+    const seen = () =>
+      chat.evaluate((element) => {
+        const turn = element.shadowRoot!.querySelector('vivace-turn')!.getBoundingClientRect();
+        const { bottom } = element.getBoundingClientRect();
+        return [getComputedStyle(element).backgroundColor, Math.max(0, Math.round(turn.bottom - bottom))];
+      });
+    expect(await seen()).toEqual(['rgb(250, 249, 246)', 0]);
+    await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+    await page.emulateMedia({ media: null });
+    expect(await chat.getAttribute('data-theme')).toBe('dark');
+    expect((await chat.boundingBox())?.height).toBe(300);
+    await page.context().close();
+  });
+
   test('the panel gets the nonce, under trusted types', async () => {
     const csp = "script-src 'nonce-a1'; worker-src blob:; require-trusted-types-for 'script'";
     const visited = await visitHost(hosts, { csp, body: tag('nonce="a1" data-panel data-open') });
