@@ -263,6 +263,8 @@ test('the first screen stays where it is while the words of a load change, and w
   for (const size of [WIDE, LAPTOP, PHONE]) {
     await page.setViewportSize(size);
     await expect.poll(() => page.evaluate(() => [innerWidth, innerHeight]), SOON).toEqual([size.width, size.height]);
+    // The panel takes its new width in the frame that tells of the size.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     const before = await places(states[0]!);
     for (const state of states) expect(await places(state)).toEqual(before);
     expect(await gap()).toBeLessThan(50); // once the model is ready
