@@ -21,7 +21,7 @@ const post = (message: WorkerMessage) => process.send?.(message);
 const fail = (why: string, mayRepeat = false) => post({ type: 'failure', failure: { ...current, why }, mayRepeat });
 
 process.on('disconnect', () => process.exit()); // nobody hears of failures any more
-process.channel?.unref(); // which the listener would keep open
+process.channel?.unref(); // the listener would keep the process waiting
 process.on('unhandledRejection', (reason) => fail(`left a rejection unhandled: ${describe(reason)}`));
 process.on('uncaughtException', (error) => fail(`threw outside of its call: ${describe(error)}`));
 

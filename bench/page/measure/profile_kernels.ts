@@ -30,7 +30,7 @@ export async function profileKernels(
   const timed: { kind: string; calls: number; ms: number }[] = [];
   let clock: KernelTable['clock'] = 'cpu';
   const end = request.answer.logprobs === undefined ? 'sample' : 'sample_logprobs';
-  for (const { kind, commands, seen } of parts(llama.pass(nTokens, end, step.position).submitsAt(step), step)) {
+  for (const { kind, commands, seen } of kindsOf(llama.pass(nTokens, end, step.position).submitsAt(step), step)) {
     bench.say({ text: `${shape}, ${kvLen} keys: ${kind} alone` });
     const add = (list: CommandList) => list.commands.push(...commands);
     const time = await timePass(gpu, seen, add, request.quick ? QUICK : TIMING);
@@ -47,7 +47,7 @@ export async function profileKernels(
 }
 
 /** The kinds of dispatches of a pass, and the step that each sees. */
-function parts(submits: readonly Submit[], step: Step): { kind: string; commands: readonly Command[]; seen: Step }[] {
+function kindsOf(submits: readonly Submit[], step: Step): { kind: string; commands: readonly Command[]; seen: Step }[] {
   const whole = submits.filter((submit) => submit.step === step).flatMap(({ commands }) => commands);
   const ofLast = submits.filter((submit) => submit.step !== step);
   return [

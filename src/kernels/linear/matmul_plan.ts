@@ -31,9 +31,10 @@ export interface PlannedMatmul {
 
 type TileLimits = Pick<GPUSupportedLimits, 'maxComputeInvocationsPerWorkgroup' | 'maxComputeWorkgroupStorageSize'>;
 
-export const tileRows = ({ rowThreads }: Tiles): number => 8 * rowThreads;
+export const tileRows = ({ rowThreads }: Pick<Tiles, 'rowThreads'>): number => 8 * rowThreads;
 const threadsOf = ({ rowThreads, tokenThreads, kShares }: Tiles): number => rowThreads * tokenThreads * kShares;
-export const tileTokens = ({ tokenThreads, tokensEach }: Tiles): number => tokensEach * tokenThreads;
+export const tileTokens = ({ tokenThreads, tokensEach }: Pick<Tiles, 'tokenThreads' | 'tokensEach'>): number =>
+  tokensEach * tokenThreads;
 
 /** Sets worth measuring with a whole chunk of a prompt: see defaultTiles. All but the largest run on every adapter. */
 export const MATMUL_TILES: readonly Tiles[] = [
@@ -117,8 +118,7 @@ const SCALE_FLOATS: Record<IntegerFormat, ScaleFloats> = {
 /** The tile of a size of passes, with shares of k while workgroups are few and their memory fits. */
 function defaultTiles(limits: TileLimits, { rows, cols, format }: PlannedMatmul, nTokens: number): Tiles {
   const { most, tiles } = PASS_SIZES.find((size) => nTokens <= size.most) ?? PASS_SIZES[PASS_SIZES.length - 1];
-  const setsOf = ({ tile }: SizedTile) =>
-    Math.ceil(rows / (8 * tile.rowThreads)) * Math.ceil(most / 2 / (tile.tokensEach * tile.tokenThreads));
+  const setsOf = ({ tile }: SizedTile) => Math.ceil(rows / tileRows(tile)) * Math.ceil(most / 2 / tileTokens(tile));
   const sized = tiles.find((each) => setsOf(each) >= each.enoughSets) ?? tiles[tiles.length - 1];
   const tilesOf = (kShares: Shares): Tiles => ({ ...sized.tile, stages: 1, kShares });
   const fits = (kShares: Shares) =>

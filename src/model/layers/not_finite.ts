@@ -69,12 +69,8 @@ async function firstNotFinite(gpu: Gpu, stages: Iterable<Stage>, step: Step): Pr
     operation.record(list, step.nTokens);
     await list.run(step);
     if (await allFinite(gpu, out, size * step.nTokens)) continue;
-    return `${what} (${
-      list
-        .submitsAt(step)
-        .flatMap(({ commands }) => commands)
-        .at(-1)?.label ?? 'on the CPU'
-    })`;
+    const dispatches = list.submitsAt(step).flatMap(({ commands }) => commands);
+    return `${what} (${dispatches.at(-1)?.label ?? 'on the CPU'})`;
   }
   return null;
 }
