@@ -54,7 +54,8 @@ async function begunBy(pattern: RegExp, files: readonly File[]): Promise<File[]>
   const first = await Promise.all(files.slice(0, MAX_LOOKED_AT).map(begins));
   if (!first.includes(true)) return [];
   const rest = await Promise.all(files.slice(MAX_LOOKED_AT).map(begins));
-  return files.filter((_, i) => [...first, ...rest][i]);
+  const begun = [...first, ...rest];
+  return files.filter((_, i) => begun[i]);
 }
 
 /** True if the first bytes of any file look like text or are none. Whoever takes the files looks at all of each. */
