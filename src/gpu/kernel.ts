@@ -234,9 +234,15 @@ export interface Submit {
   step: Step;
 }
 
+/** The most that one submit has. */
+export interface SubmitLimits {
+  operations: number;
+  dispatches: number;
+}
+
 /**
- * A flat list of dispatches, built once and replayed. A replay creates nothing but the encoder and its pass. A limit of
- * operations makes the list cut itself into several submits. Host steps cut the list, too.
+ * A flat list of dispatches, built once and replayed. A replay creates nothing but the encoder and its pass. Limits make
+ * the list cut itself into several submits. Host steps cut the list, too.
  */
 export class CommandList {
   /** Dispatches after the last cut or host step. */
@@ -248,10 +254,13 @@ export class CommandList {
   /** Operations of the dispatches since the last cut. */
   private operations = 0;
 
-  /** @param submitOperations a submit ends with the dispatch that reaches this number of operations */
+  /** @param most a submit ends with the counted dispatch that reaches one of these numbers. Default: without limits */
   constructor(
     private readonly gpu: Gpu,
-    private readonly submitOperations = Number.POSITIVE_INFINITY,
+    private readonly most: SubmitLimits = {
+      operations: Number.POSITIVE_INFINITY,
+      dispatches: Number.POSITIVE_INFINITY,
+    },
   ) {}
 
   add(kernel: Kernel, group: GPUBindGroup, x: number, y = 1, z = 1): void {
@@ -261,7 +270,7 @@ export class CommandList {
   /** Counts the operations of the dispatches added last. */
   count(operations: number): void {
     this.operations += operations;
-    if (this.operations >= this.submitOperations) this.cut(null);
+    if (this.operations >= this.most.operations || this.commands.length >= this.most.dispatches) this.cut(null);
   }
 
   addHost(host: HostStep): void {

@@ -7,17 +7,17 @@ import type { AttentionProfile } from '../attention/profile';
 import type { Place } from '../cpu/grammar';
 import { ropeTable, withRopeFactors } from '../cpu/rope';
 import type { Gpu } from '../gpu/device';
-import { CommandList, type Step } from '../gpu/kernel';
+import { CommandList, type Step, type SubmitLimits } from '../gpu/kernel';
 import type { Automaton } from '../grammar/automaton';
 import { createEmbed } from '../kernels/elementwise/embed';
 import { createLastRow } from '../kernels/elementwise/last_row';
+import { MANY_TOKENS } from '../kernels/linear/matmul_plan';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import type { StepTest } from '../kernels/step/step';
 import type { StepLaunch } from '../kernels/step/step_plan';
 import { packBiases, packSampling, type SamplingParams } from '../sampling/sampling';
 import type { TokenBytes } from '../sampling/token_bytes';
 import { arrived } from '../shared/part';
-import { PREFILL_CHUNK } from './buffers';
 import { type ModelConfig, vectorsOf } from './config/config';
 import { KvParking } from './kv/kv_parking';
 import type { KvPieces } from './kv/kv_pieces';
@@ -34,10 +34,10 @@ import type { StepAsked, StepChoice, TunedStep } from './step/step_choice';
 import type { ModelWeights } from './weights/weights';
 
 /**
- * Operations of one submit: a GPU of a TFLOP/s takes 200 ms for them, and shows the page between submits. A layer of 8B
- * is one submit.
+ * A GPU of a TFLOP/s takes 200 ms for these operations, and shows the page between submits. And the GPU begins with the
+ * first dispatches while the others are recorded.
  */
-const SUBMIT_OPERATIONS = 2e11;
+const PROMPT_SUBMIT: SubmitLimits = { operations: 2e11, dispatches: 32 };
 
 /** Tokens of the prompt that a check in idle runs. */
 const WITNESS_TOKENS = 3;
@@ -131,10 +131,10 @@ export class Llama {
     const known = lists.get(key);
     if (known) return known;
     // One submit for one token, so that steps can share it.
-    const list = new CommandList(this.parts.sources.gpu, nTokens > 1 ? SUBMIT_OPERATIONS : undefined);
+    const list = new CommandList(this.parts.sources.gpu, nTokens > 1 ? PROMPT_SUBMIT : undefined);
     this.forward(list, { position, nTokens }, end, layers);
     // Decode and whole chunks come again and again; the end of a prompt seldom does.
-    if (nTokens === 1 || (nTokens === PREFILL_CHUNK && end === 'none')) lists.set(key, list);
+    if (nTokens === 1 || (nTokens === this.passTokens && end === 'none')) lists.set(key, list);
     return list;
   }
 
@@ -417,7 +417,7 @@ export class Llama {
       attentionBuffers: { q: buffers.q, out: buffers.attn, k: kvCache.k, v: kvCache.v, windows },
       linears: this.layers.made,
       weights,
-      prefillTokens: Math.min(PREFILL_CHUNK, this.contextLength),
+      prefillTokens: Math.min(MANY_TOKENS, this.contextLength),
     };
   }
 

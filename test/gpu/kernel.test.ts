@@ -96,7 +96,7 @@ test('a buffer past the limit is refused with both numbers before it is asked fo
   expect(() => gpu.createBuffer('huge', 2 ** 45, 0x80)).toThrow(/huge needs 35184372088832 bytes/);
 });
 
-test('a list cuts itself by operations into submits, all made before run returns', async () => {
+test('a list cuts itself by operations and dispatches into submits, all made before run returns', async () => {
   const gpu = await testGpu();
   const kernel = await createKernel(gpu, {
     label: 'test/count',
@@ -107,18 +107,18 @@ test('a list cuts itself by operations into submits, all made before run returns
     bindings: ['write'],
   });
   const y = gpu.upload('y', Uint32Array.of(0));
-  const list = new CommandList(gpu, 10);
-  for (const operations of [4, 6, 25, 9]) {
+  const list = new CommandList(gpu, { operations: 10, dispatches: 3 });
+  for (const operations of [4, 6, 25, 2, 1, 1, 9]) {
     list.add(kernel, kernel.bind(y), 1);
     list.count(operations);
   }
   const before = gpu.counters.submits;
   const step = { position: 0, nTokens: 1 };
   list.run(step);
-  expect(gpu.counters.submits - before).toBe(3);
-  expect(list.submitsAt(step).map(({ commands }) => commands.length)).toEqual([2, 1, 1]);
+  expect(gpu.counters.submits - before).toBe(4);
+  expect(list.submitsAt(step).map(({ commands }) => commands.length)).toEqual([2, 1, 3, 1]);
   expect(list.needsHost).toBe(false);
-  expect([...new Uint32Array(await gpu.read(y, 4))]).toEqual([40]);
+  expect([...new Uint32Array(await gpu.read(y, 4))]).toEqual([(3 ** 7 - 1) / 2]);
 });
 
 test('dispatches behind toLastToken see a pass of the last token alone, also on the CPU', async () => {

@@ -78,6 +78,48 @@ test('a longer wait is looked at less often, until something has arrived', async
   expect(delays[41]).toBe(1);
 });
 
+test('a close watch looks after a quarter of a millisecond, then ever later, until its wait ends', async () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(100);
+  const { watch, submits, delays, pass } = watched();
+  const passAt = (ms: number) => {
+    now.mockReturnValue(ms);
+    return pass();
+  };
+  let arrive = () => {};
+  watch.closely(new Promise<void>((resolve) => (arrive = resolve)));
+  watch.begin();
+  for (const ms of [100.1, 100.2]) await passAt(ms);
+  expect(submits.length).toBe(0);
+  await passAt(100.25);
+  expect(submits.length).toBe(1);
+  await passAt(100.5); // 0.26 ms later
+  expect(submits.length).toBe(1);
+  await passAt(100.52);
+  expect([submits.length, ...delays]).toEqual([2, 0, 0, 0, 0, 0, 0]);
+  arrive();
+  await pass();
+  expect([submits.length, delays[6]]).toEqual([3, 1]);
+  watch.closely(Promise.reject(new RangeError('a test')));
+  await pass();
+  expect(delays[7]).toBe(1.1);
+  now.mockRestore();
+});
+
+test('a close watch of a long wait ends after 36 looks, 19 ms', async () => {
+  let ms = 0;
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => ms);
+  const { watch, submits, delays, pass } = watched();
+  watch.closely(new Promise(() => {}));
+  watch.begin();
+  for (let pause = 0.25; submits.length < 36; pause *= 1.04) {
+    ms += pause;
+    await pass();
+  }
+  expect(delays).toEqual([...Array(36).fill(0), 1]);
+  expect(ms).toBeCloseTo(19.4, 1);
+  now.mockRestore();
+});
+
 test('where work was submitted in the pause, nothing more is', async () => {
   const { watch, submits, pass } = watched();
   watch.begin();

@@ -5,7 +5,6 @@ import type { Gpu } from '../../gpu/device';
 import { type CommandList, type ListAtStep, recordPass, type Step } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
 import { StepTimes } from '../../gpu/timestamps';
-import { PREFILL_CHUNK } from '../../model/buffers';
 import type { Llama } from '../../model/llama';
 import { type SampleEnd, sampleEnd } from '../../model/output/sampler';
 import { entryWords, LOGPROBS_RING, MAX_LOGPROBS, readLogprobs } from '../../sampling/logprobs';
@@ -159,14 +158,15 @@ export class WebGpuBackend implements Backend {
       if (this.gpu.failure) throw this.gpu.failure;
       if (before) onProgress(queued);
     };
-    while (ids.length - queued > PREFILL_CHUNK) {
-      const step = { position: position + queued, nTokens: PREFILL_CHUNK };
-      await this.llama.pass(PREFILL_CHUNK, 'none', step.position).run(step);
+    const nTokens = this.llama.passTokens;
+    while (ids.length - queued > nTokens) {
+      const step = { position: position + queued, nTokens };
+      await this.llama.pass(nTokens, 'none', step.position).run(step);
       const running = this.gpu.workDone();
       running.catch(ignore); // awaited one chunk later
       await previousDone();
       before = running;
-      queued += PREFILL_CHUNK;
+      queued += nTokens;
       if (await stopped(running)) return { token: null, ran: queued };
     }
     const token = this.run(position + queued, ids.length - queued);
@@ -289,7 +289,9 @@ export class WebGpuBackend implements Backend {
     const step = { position, nTokens };
     const list = this.llama.pass(nTokens, this.endOf(step), position);
     const cuts = list.runCuts(step);
-    return list.needsHost ? cuts.then(() => this.submit(list, step)) : this.submit(list, step, stamps);
+    const arrival = list.needsHost ? cuts.then(() => this.submit(list, step)) : this.submit(list, step, stamps);
+    if (nTokens > 1) this.gpu.watch.closely(arrival);
+    return arrival;
   }
 
   /** Submits the rest of a pass after its last cut, and the copy of its id. */
