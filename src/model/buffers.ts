@@ -9,12 +9,23 @@ import { LOGPROBS_BYTES } from '../sampling/logprobs';
 import { BIASES_BYTES, SAMPLING_BYTES } from '../sampling/sampling';
 import type { ModelConfig } from './config/config';
 
-/** Tokens of one prefill pass of a causal model: enough rows to fill a large GPU. */
-export const PREFILL_CHUNK = 512;
+/** Tokens of one prefill pass of a causal model: enough rows to fill a large GPU twice. */
+export const PREFILL_CHUNK = 1024;
+/** Floats of `h` in such a pass, at most: 64 MiB. */
+const MOST_FLOATS = 2 ** 24;
+/** Passes of longer contexts are twice as long: their activations are small beside the keys and values. */
+const LONG_CONTEXT = 32768;
 
-/** Most tokens of one pass. Without a causal mask a text is one pass. */
-export function passTokens({ causal }: Pick<ModelConfig, 'causal'>, contextLength: number): number {
-  return causal ? PREFILL_CHUNK : contextLength;
+/** Most tokens of one pass. Without a causal mask a text is one pass. Layers with a window have no room for more. */
+export function passTokens(
+  { causal, intermediateSize, layers }: Pick<ModelConfig, 'causal' | 'intermediateSize' | 'layers'>,
+  contextLength: number,
+): number {
+  if (!causal) return contextLength;
+  const isLong = contextLength > LONG_CONTEXT && layers.every(({ window }) => window === null);
+  const times = isLong ? 2 : 1;
+  const tokens = PREFILL_CHUNK * intermediateSize > MOST_FLOATS ? PREFILL_CHUNK / 2 : PREFILL_CHUNK;
+  return Math.min(times * tokens, contextLength);
 }
 
 /** The activations of one pass and the state that outlives it. Buffers are separate because barriers are per buffer. */

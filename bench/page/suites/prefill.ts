@@ -3,7 +3,6 @@
 
 import type { CommandList } from '../../../src/gpu/kernel';
 import { timePass } from '../../../src/gpu/time_pass';
-import { PREFILL_CHUNK } from '../../../src/model/buffers';
 import type { BenchResult, KernelTable, PrefillFigures, PrefillRow, Refusal, Roofline, ShapeName } from '../../report';
 import type { Bench } from '../bench';
 import { profileKernels } from '../measure/profile_kernels';
@@ -76,7 +75,7 @@ async function measureShape(
     for (const [tokens, answers] of heard) {
       const passes = await timeSubmits(bench, model, tokens);
       rows.push({ ...empty(tokens, null), ...figuresOf(answers, model, tokens, passes, roofline) });
-      const chunk = Math.min(PREFILL_CHUNK, tokens);
+      const chunk = Math.min(model.llama.passTokens, tokens);
       const table = bench.stopped ? null : await profileKernels(bench, model, shape, tokens, chunk);
       if (table) kernels.push(table);
     }
@@ -121,8 +120,8 @@ async function timeSubmits(
 ): Promise<number[] | null> {
   if (!gpu.can.timestamps || llama.needsHost) return null;
   const times: number[] = [];
-  for (let position = 0; position < tokens; position += PREFILL_CHUNK) {
-    const nTokens = Math.min(PREFILL_CHUNK, tokens - position);
+  for (let position = 0; position < tokens; position += llama.passTokens) {
+    const nTokens = Math.min(llama.passTokens, tokens - position);
     const pass = llama.pass(nTokens, position + nTokens < tokens ? 'none' : 'sample', position);
     for (const { commands, step } of pass.submitsAt({ position, nTokens })) {
       if (commands.length === 0) continue;

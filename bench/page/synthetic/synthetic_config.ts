@@ -4,7 +4,7 @@ import type { KvType } from '../../../src/attention/kv_layout';
 import { GpuMemoryError, InvalidRequestError } from '../../../src/errors';
 import { xqBytes } from '../../../src/kernels/elementwise/quantize_activations';
 import { BLOCK, planeBytes, planParts } from '../../../src/kernels/linear/weight_format';
-import { PREFILL_CHUNK } from '../../../src/model/buffers';
+import { passTokens } from '../../../src/model/buffers';
 import { PLAIN } from '../../../src/model/config/architectures';
 import { type ModelConfig, sameLayers } from '../../../src/model/config/config';
 import { kvBytesPerToken } from '../../../src/model/kv/kv_cache';
@@ -106,9 +106,10 @@ function largestBuffers(config: ModelConfig, contextLength: number): { what: str
   const { hiddenSize, intermediateSize, nHeads, headDim, vocabSize } = config;
   const qSize = nHeads * headDim;
   const floats = hiddenSize + 2 * qSize + intermediateSize;
+  const rows = passTokens(config, contextLength);
   return [
-    { what: 'A chunk of activations', bytes: 4 * PREFILL_CHUNK * floats },
-    { what: 'A chunk in signed bytes', bytes: xqBytes(PREFILL_CHUNK, Math.max(hiddenSize, qSize, intermediateSize)) },
+    { what: 'A chunk of activations', bytes: 4 * rows * floats },
+    { what: 'A chunk in signed bytes', bytes: xqBytes(rows, Math.max(hiddenSize, qSize, intermediateSize)) },
     { what: 'The logits', bytes: 4 * vocabSize },
     { what: 'The table of rotary angles', bytes: 4 * headDim * contextLength },
   ];

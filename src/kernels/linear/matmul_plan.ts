@@ -77,7 +77,7 @@ interface PassSize {
   tiles: readonly SizedTile[];
 }
 
-/** Tokens of a whole chunk of a prompt. */
+/** Tokens that fill a large GPU: a tuner measures as many. */
 export const MANY_TOKENS = 512;
 
 /**

@@ -19,6 +19,7 @@ import type { Turn } from '../../../src/engine/worker/turns/turns';
 import type { Gpu } from '../../../src/gpu/device';
 import { CommandList, createKernel } from '../../../src/gpu/kernel';
 import { compileConstraint } from '../../../src/grammar/constraint';
+import { PREFILL_CHUNK } from '../../../src/model/buffers';
 import { readConfig } from '../../../src/model/config/read';
 import { Llama, type PassEnd } from '../../../src/model/llama';
 import { resolveTensors } from '../../../src/model/weights/tensors';
@@ -92,6 +93,7 @@ export async function toyBackend(gpu: Gpu, contextLength: number): Promise<WebGp
   const sibling = { kernel: { name: 'fused_decode' } };
   const llama = {
     contextLength,
+    passTokens: PREFILL_CHUNK,
     tokens,
     needsHost: false,
     attention: { prefill: sibling, at: () => sibling, reason: 'a toy' },

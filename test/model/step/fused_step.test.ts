@@ -4,7 +4,6 @@
 import { expect, test } from 'vitest';
 import type { CapabilityName } from '../../../src/gpu/limits';
 import type { StepAttention, StepLaunch } from '../../../src/kernels/step/step_plan';
-import { PREFILL_CHUNK } from '../../../src/model/buffers';
 import { openModel } from '../../../src/storage/model_file';
 import { fixtureFolder } from '../../cpu/fixtures';
 import { testGpu, twinOf } from '../../gpu/test_device';
@@ -47,7 +46,7 @@ const SEVEN_LAYERS: Case = {
   },
   launch: { groups: 1, threads: 32 },
   positions: 16,
-  bindingLimit: PREFILL_CHUNK * 64 * 4,
+  bindingLimit: 512 * 64 * 4,
   ranges: [2, 2, 1, 1, 1],
 };
 

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest';
 import type { BufferRange } from '../../../src/gpu/buffer_range';
 import type { Gpu } from '../../../src/gpu/device';
 import { planeBytes, type WeightMatrix } from '../../../src/kernels/linear/weight_format';
-import { PREFILL_CHUNK } from '../../../src/model/buffers';
 import { readConfig } from '../../../src/model/config/read';
 import { createKvCache, type KvArena } from '../../../src/model/kv/kv_cache';
 import { Llama } from '../../../src/model/llama';
@@ -18,11 +17,11 @@ import { modelFile, type Variant } from '../fixtures/tiny_gguf';
 
 const gpuOf = async (bindingLimit?: number) => twinOf(await testGpu(), bindingLimit);
 
-// The limit is a chunk of tokens x 64 values, enough for every activation. A layer of 48 KB in f16 takes less than half
+// The limit is a context of tokens x 64 values, enough for every activation. A layer of 48 KB in f16 takes less than half
 // of it, and so does one cache of 512 tokens.
 const SHAPE = { vocab: 133, hidden: 64, intermediate: 64, layers: 5, heads: 2, kvHeads: 1, headDim: 32 };
-const LIMIT = PREFILL_CHUNK * 64 * 4;
 const CONTEXT = 512;
+const LIMIT = CONTEXT * 64 * 4;
 const IDS = Uint32Array.from([0, 19, 132, 7, 20, 77]);
 
 const MIXED: Variant = { format: 'f16', mixed: { attn_v: 'q8', attn_output: 'q4', ffn_down: 'q4_1' } };
