@@ -133,9 +133,12 @@ fn finish(token: u32, first_row: u32, sums: Sums, share: u32) {
     if (pair % K_SHARES == share && part_row < PART_ROWS) {
       let row = ROW0 + part_row;
       let bias = bias_pair(row);
+      // All reads in front of all writes: a read behind a write waits for it, since both may be of one buffer.
+      var fetched: array<vec2<f32>, 4>;
+      for (var i = 0u; i < 4u; i++) { fetched[i] = fetch(min(token + i * TOKEN_THREADS, step.n_tokens - 1u), row); }
       for (var i = 0u; i < 4u; i++) {
         let t = token + i * TOKEN_THREADS;
-        if (t < step.n_tokens) { emit(t, row, vec2(s.r0[i], s.r1[i]) + bias, fetch(t, row)); }
+        if (t < step.n_tokens) { emit(t, row, vec2(s.r0[i], s.r1[i]) + bias, fetched[i]); }
       }
     }
     s = Sums(s.r2, s.r3, s.r4, s.r5, s.r6, s.r7, s.r6, s.r7);

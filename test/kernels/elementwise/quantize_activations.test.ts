@@ -51,7 +51,8 @@ for (const without of PATHS) {
       [1, 32],
       [3, 96],
       [2, 1024],
-      [3, 1056], // past one workgroup's share of quads
+      [3, 1056], // past a quad of each thread
+      [2, 4128], // past four
     ]) {
       test(`rows in signed bytes, ${nTokens} tokens, ${cols} columns`, async () => {
         const x = randomArray(nTokens * cols, 21, 3);
