@@ -78,7 +78,7 @@ export function byKind(commands: readonly Command[]): Map<string, Command[]> {
  * A fused step is one dispatch for all layers.
  */
 function kindOf(label: string, before: string): string {
-  if (label.startsWith('attention/')) return 'attention';
+  if (label.startsWith('attention/') && label !== 'attention/quantize_kv') return 'attention';
   const [name] = label.slice(label.lastIndexOf('/') + 1).split('.');
   if (name === 'residual') return before === 'gate_up' || before === 'down' ? 'down' : 'o';
   if (name === 'step') return 'layers';
