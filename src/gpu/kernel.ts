@@ -254,7 +254,7 @@ export class CommandList {
   /** Operations of the dispatches since the last cut. */
   private operations = 0;
 
-  /** @param most a submit ends with the counted dispatch that reaches one of these numbers. Default: without limits */
+  /** @param most a submit ends with the counted dispatch that reaches one of these numbers. Default: no limits */
   constructor(
     private readonly gpu: Gpu,
     private readonly most: SubmitLimits = {
