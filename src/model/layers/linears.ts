@@ -6,7 +6,6 @@ import { kvRoom } from '../../attention/kv_layout';
 import type { Bindable } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
 import type { CommandList } from '../../gpu/kernel';
-import { createNormRope } from '../../kernels/elementwise/norm_rope';
 import { createQuantizeActivations } from '../../kernels/elementwise/quantize_activations';
 import { createLinear, type LinearPass, type MadeLinear } from '../../kernels/linear/create_linear';
 import { gateUpEpilogue } from '../../kernels/linear/epilogues/gate_up';
@@ -175,6 +174,7 @@ export class LinearBuilder {
       const epilogue = qkvEpilogue({ ...shape, kvType }, rotary);
       return this.linear(pass, weights, epilogue, { from: x }, angles, q, k, v);
     }
+    const { createNormRope } = await arrived(import('../../kernels/elementwise/norm_rope'));
     const [stored, kernel] = await Promise.all([
       this.linear(pass, weights, STORE, { from: x }, y),
       createNormRope(gpu, { ...shape, norm, normEps, rotary }),
