@@ -1,7 +1,7 @@
 // The WebGPU calls of the loop, on a toy model of one kernel: a token creates nothing, prefill keeps two passes in
 // flight, steps may share a readback, and a lost device is one typed error.
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { PREFILL_CHUNK } from '../../../src/model/buffers';
 import { CallCounter } from '../../gpu/call_counter';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
@@ -101,6 +101,15 @@ describe('prefill', () => {
     expect(prefill.map(({ done }) => done)).toEqual([0, 1, 2, 3].map((n) => n * PREFILL_CHUNK).concat(long.length));
     const order = calls.calls.filter((call) => ['submit', 'onSubmittedWorkDone', 'mapAsync'].includes(call));
     expect(order).toEqual([...Array(3).fill(['submit', 'onSubmittedWorkDone']).flat(), 'submit', 'mapAsync']);
+  });
+
+  test('is watched closely, and steps are not', async () => {
+    const gpu = await testGpu();
+    const closely = vi.spyOn(gpu.watch, 'closely');
+    const { ids } = await ask(numberSession(await toyBackend(gpu, 64)), INPUT, { temperature: 0, maxTokens: 5 });
+    expect(ids.length).toBe(5);
+    expect(closely).toHaveBeenCalledTimes(1);
+    closely.mockRestore();
   });
 
   test('that is stopped keeps what is done, and the next request goes on from there', async () => {
