@@ -16,6 +16,8 @@ MESSAGES = [
 ]
 
 SNIPPETS = [
+    # White space of Python and of JavaScript: U+FEFF stays, U+0085 and the separators U+001C to U+001F go.
+    "{% for text in ['\ufeff a \ufeff', '\x85\x1c a\u3000\x1f', '\u200b\xa0a'] %}{{ text.strip() }}|{{ text | trim }}|{{ text.lstrip() }}|{{ text.rstrip() }}|{{ ' ' ~ text | trim(' ') }};{% endfor %}{{ 'xax' | trim('x') }}{{ 'xax' | trim(chars='x') }}{{ ' a ' | trim(none) }}{{ none | trim }}{{ 12 | trim('1') }}{{ ' a '.strip(none) }}|",
     "{{ '\\n\\n  x \\n'.strip('\\n') }}|{{ 'xyaxy'.strip('yx') }}|{{ 'xyaxy'.lstrip('x') }}|{{ 'xyaxy'.rstrip('y') }}|{{ ' a '.strip() }}|{{ 'aa'.strip('a') }}|{{ '🙂a🙂'.strip('🙂') }}",
     "{% set t = messages[0].content ~ '--' %}{{ t.rstrip('-').rstrip('U') }}{{ t.strip() }}{{ t.strip('-') }}",
     "{% set ns = namespace(n=0, last='') %}{% for m in messages %}{% set ns.n = ns.n + 1 %}{% set ns.last = m.role %}{% endfor %}{{ ns.n }}{{ ns.last }}",

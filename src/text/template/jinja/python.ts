@@ -187,10 +187,17 @@ export abstract class PythonInterpreter extends LoopInterpreter {
     const isMarked = operand !== plain;
     if (name === 'tojson' && this.hasIntegerKeys) operand = withTextKeys(operand);
     if (name === 'replace' && operand.type === 'StringValue') this.giveMethod(operand, name);
+    if (name === 'trim') return toValue(strip(operand.value as string, this.first(filter, scope), true, true));
     const isSized = REPEATING.has(name) && filter.type === 'CallExpression';
     const sized = isSized ? { filter: this.sized(name, operand, filter, scope) } : {};
     const result = this.delegate(syntax, { operand: done(operand), ...sized }, scope);
     return isMarked ? toValue(withoutMarks(result.value as string)) : result;
+  }
+
+  /** The first argument of a filter. */
+  private first({ args }: Syntax, scope: Scope): Value | undefined {
+    const [arg] = (args as Syntax[] | undefined) ?? [];
+    return arg && this.evaluate((arg.type === 'KeywordArgumentExpression' ? arg.value : arg) as Node, scope);
   }
 
   /** `numbers|sum`, and `objects|sum(attribute='n')`, which is a sum behind `map`. */
@@ -255,10 +262,7 @@ export abstract class PythonInterpreter extends LoopInterpreter {
         checkPieces(self, args);
         const replaced = name === 'replace' ? replaceAll(self, args) : null;
         if (replaced !== null) return toValue(replaced);
-      }
-      // The characters to remove, which the library ignores.
-      else if (args[0]?.type === 'StringValue')
-        return toValue(strip(self, args[0].value as string, name !== 'rstrip', name !== 'lstrip'));
+      } else return toValue(strip(self, args[0], name !== 'rstrip', name !== 'lstrip'));
       return plain.value(args, scope);
     });
   }
@@ -388,15 +392,21 @@ function replaceAll(text: string, args: Value[]): string | null {
   return isPlain ? text.split(old).join(by) : null;
 }
 
-/** A text without the given characters at its start, its end, or both. */
-function strip(text: string, unwantedCharacters: string, left: boolean, right: boolean): string {
-  const points = Array.from(text);
-  const unwanted = new Set(unwantedCharacters);
+/** White space as Python counts it. JavaScript adds U+FEFF, and leaves out U+0085 and four separators. */
+const isSpace = (unit: string) => /\p{White_Space}/u.test(unit) || (unit >= '\x1c' && unit <= '\x1f');
+
+/** A text without the given characters, or else without white space, at its start, its end, or both. */
+function strip(text: string, given: Value | undefined, left: boolean, right: boolean): string {
+  const hasGiven = given?.type === 'StringValue';
+  const points = hasGiven ? Array.from(text) : text; // white space has one unit each
+  const unwanted = new Set(hasGiven ? (given.value as string) : '');
+  const isUnwanted = (point: string) => (hasGiven ? unwanted.has(point) : isSpace(point));
   let start = 0;
   let end = points.length;
-  if (left) while (start < end && unwanted.has(points[start])) start++;
-  if (right) while (end > start && unwanted.has(points[end - 1])) end--;
-  return points.slice(start, end).join('');
+  if (left) while (start < end && isUnwanted(points[start])) start++;
+  if (right) while (end > start && isUnwanted(points[end - 1])) end--;
+  const rest = points.slice(start, end);
+  return typeof rest === 'string' ? rest : rest.join('');
 }
 
 /**
