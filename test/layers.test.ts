@@ -72,7 +72,7 @@ const DOORS: Record<string, readonly string[]> = {
   'engine/worker/steps': ['answer', 'give_ups', 'ids_in_flight', 'run_ahead', 'run_metrics', 'token_clock'],
   'engine/worker/turns': ['beside', 'idle_check', 'pause', 'turns'],
   'kernels/constraint': ['advance', 'mask'],
-  'grammar/answer': ['answer_grammar', 'control_bytes', 'form', 'tool_arguments'],
+  'grammar/answer': ['answer_grammar', 'control_bytes', 'control_range', 'form', 'tool_arguments'],
   'grammar/compile': ['compile', 'program'],
   'grammar/schema': ['json_schema', 'json_text'],
   'grammar/syntax': ['code_points', 'gbnf', 'letters', 'regex'],

@@ -2,7 +2,7 @@
 
 import { AttentionUnavailable, WebGpuUnavailableError } from '../../errors';
 import { Gpu } from '../../gpu/device';
-import { MOST_CONTROLS } from '../../grammar/answer/control_bytes';
+import { MOST_CONTROLS } from '../../grammar/answer/control_range';
 import type { ModelConfig } from '../../model/config/config';
 import { readGgufConfig } from '../../model/config/read_gguf';
 import { kvReadsOf } from '../../model/kv/kv_cache';

@@ -4,7 +4,7 @@
 import { choice, EMPTY, type Grammar, literal, type Node, optional, repeat, sequence } from '../grammar';
 import type { Fuel } from '../limits';
 import { RuleBook } from '../rule_book';
-import { NO_TEXT } from './control_bytes';
+import { NO_TEXT } from './control_range';
 import { type AnswerForm, GAP, ID, spelled, spellings, syntaxNode } from './form';
 import { type Mode, scan, type Word } from './scan';
 import { type ArgumentsContext, anyArguments, argumentsNode, type ToolForm } from './tool_arguments';

@@ -1,17 +1,7 @@
-// Control tokens in a constraint. A control token has no text, but what an answer may hold around its document (the
-// syntax of a call, the end of thinking) may be written with some. They stand as bytes that UTF-8 never has, so that no
-// document can hold one: each named control token has a byte of its own, and all other tokens that are no text share
-// one.
+// Control tokens in a constraint, as bytes. A control token has no text, but what an answer may hold around its
+// document (the syntax of a call, the end of thinking) may be written with some.
 
-/** The byte of every token that is no text and has no byte of its own. */
-export const NO_TEXT = 0xff;
-/** The byte of the first named control token. */
-const FIRST = 0xf5;
-/** Most control tokens with a byte of their own. */
-export const MOST_CONTROLS = NO_TEXT - FIRST;
-
-/** The last byte that a text may have. */
-export const LAST_OF_TEXT = FIRST - 1;
+import { FIRST, LAST_OF_TEXT, NO_TEXT } from './control_range';
 
 const encoder = new TextEncoder();
 

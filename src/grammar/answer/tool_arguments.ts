@@ -7,7 +7,7 @@ import type { Fuel } from '../limits';
 import type { RuleBook } from '../rule_book';
 import { schemaRule } from '../schema/json_schema';
 import { JsonText } from '../schema/json_text';
-import { LAST_OF_TEXT } from './control_bytes';
+import { LAST_OF_TEXT } from './control_range';
 import { type CallForm, spellings, syntaxNode } from './form';
 import { scan } from './scan';
 

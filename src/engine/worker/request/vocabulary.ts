@@ -1,6 +1,7 @@
 // What constrained answers need to know of a vocabulary.
 
-import { LAST_OF_TEXT, walkedBytes } from '../../../grammar/answer/control_bytes';
+import { walkedBytes } from '../../../grammar/answer/control_bytes';
+import { LAST_OF_TEXT } from '../../../grammar/answer/control_range';
 import { MAX_TOKEN_BYTES, packTokens, type TokenBytes } from '../../../sampling/token_bytes';
 import type { Tokenizer } from '../../../text/tokenizer';
 
