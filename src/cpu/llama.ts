@@ -2,20 +2,13 @@
 // names the differences of other architectures: Gemma 2, arXiv:2408.00118; OLMo 2, arXiv:2501.00656; and others.
 
 import { InvalidRequestError } from '../errors';
+import { applyRope } from './apply_rope';
 import { attention } from './attention';
 import { type Activation, gatedUnit } from './gated_unit';
 import { linear } from './linear';
 import { roundedToBytes } from './quantize_activations';
 import { rmsNorm } from './rms_norm';
-import {
-  applyRope,
-  type RopeFactors,
-  type RopeParameters,
-  type Rotary,
-  ropeTable,
-  rotaryDimOf,
-  withRopeFactors,
-} from './rope';
+import { type RopeFactors, type RopeParameters, type Rotary, ropeTable, rotaryDimOf, withRopeFactors } from './rope';
 
 /** The fields of a model's config that the pass needs. ModelConfig (model/config/config.ts) explains them. */
 export interface CpuLlamaConfig {

@@ -1,6 +1,5 @@
 // Type checks for untrusted JSON and GGUF metadata, without `any`.
 
-import { TokenizerError } from '../errors';
 import { isJsonObject, type JsonObject } from '../shared/json_object';
 
 export function asObject(value: unknown): JsonObject | null {
@@ -15,11 +14,6 @@ export function asString(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** A value for an error message. Avoids String() of an object, which would call a "toString" from the file. */
-export function shown(value: unknown): string {
-  return typeof value === 'object' && value !== null ? 'a structure' : String(value).slice(0, 80);
-}
-
 /** A token id from a number or bigint (GGUF integers may be either), or null for an invalid id. */
 export function asId(value: unknown): number | null {
   const id = typeof value === 'bigint' ? Number(value) : value;
@@ -32,13 +26,4 @@ export const MAX_VOCABULARY = 1 << 22;
 /** The text of a special-token entry in tokenizer_config.json: a string, or an object with `content`. */
 export function tokenContent(value: unknown): string | null {
   return asString(value) ?? asString(asObject(value)?.content);
-}
-
-/** The single character of a rule. A longer text would replace each space. */
-export function characterOf(config: JsonObject, name: string, standard = ''): string {
-  const text = asString(config[name]) ?? standard;
-  if (text.length <= 2 && [...text].length === 1) return text;
-  throw new TokenizerError(
-    `A ${shown(config.type)} rule of the tokenizer has a ${name} of ${text.length} characters; it must be one character.`,
-  );
 }

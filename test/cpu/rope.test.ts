@@ -1,7 +1,8 @@
 // RoPE: frequencies of each scaling, and rotations.
 
 import { expect, test } from 'vitest';
-import { applyRope, inverseFrequencies, type RopeParameters, ropeTable, withRopeFactors } from '../../src/cpu/rope';
+import { applyRope } from '../../src/cpu/apply_rope';
+import { inverseFrequencies, type RopeParameters, ropeTable, withRopeFactors } from '../../src/cpu/rope';
 
 const PLAIN: RopeParameters = { theta: 10000, scaling: null };
 

@@ -3,7 +3,8 @@
 import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
 import { byteOfToken, utf8Bytes } from '../byte_alphabet';
-import { asArray, asObject, asString, characterOf, shown } from '../json';
+import { asArray, asObject, asString } from '../json';
+import { characterOf, shown } from '../rule_text';
 import { BYTE_LEVEL, type ByteRules } from './token_bytes';
 
 /** `spelledInBytes`: words are written in the byte alphabet, which decides the rules of a file without a decoder. */

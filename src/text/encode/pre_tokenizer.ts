@@ -11,8 +11,9 @@
 import { SequencePreTokenizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
-import { asString, characterOf, shown } from '../json';
+import { asString } from '../json';
 import { checkCount, checkGrowth } from '../rule_bounds';
+import { characterOf, shown } from '../rule_text';
 import { createNormalizer } from './normalizer';
 import { LONGEST_PIECE } from './regex_cost';
 import { contentOf, costOf, escapeRegex, objects, patternOf } from './rule_fields';

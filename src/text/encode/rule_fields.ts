@@ -2,7 +2,8 @@
 
 import { TokenizerError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
-import { asArray, asObject, asString, shown } from '../json';
+import { asArray, asObject, asString } from '../json';
+import { shown } from '../rule_text';
 import { type RegexCost, regexCost } from './regex_cost';
 
 /**

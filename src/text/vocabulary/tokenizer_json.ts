@@ -3,7 +3,8 @@
 import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
 import type { BpeModel, UnigramModel, WordPieceModel } from '../encode/word_model';
-import { asArray, asId, asObject, asString, MAX_VOCABULARY, shown, tokenContent } from '../json';
+import { asArray, asId, asObject, asString, MAX_VOCABULARY, tokenContent } from '../json';
+import { shown } from '../rule_text';
 import { readMerges } from './merges';
 import type { PlainAddedToken, Vocabulary } from './vocabulary';
 

@@ -2,10 +2,11 @@
 // textbook.
 
 import { describe, expect, test } from 'vitest';
+import { applyRope } from '../../../src/cpu/apply_rope';
 import { halfToNumber } from '../../../src/cpu/half';
 import { linear } from '../../../src/cpu/linear';
 import { rmsNorm } from '../../../src/cpu/rms_norm';
-import { applyRope, ropeTable } from '../../../src/cpu/rope';
+import { ropeTable } from '../../../src/cpu/rope';
 import type { Gpu } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
 import type { CapabilityName } from '../../../src/gpu/limits';

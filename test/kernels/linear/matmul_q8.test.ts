@@ -1,9 +1,10 @@
 // The product of many tokens in signed bytes against the textbook, at the edges of its tiles and under every epilogue.
 
 import { describe, expect, test } from 'vitest';
+import { applyRope } from '../../../src/cpu/apply_rope';
 import { linear } from '../../../src/cpu/linear';
 import { quantizeActivations } from '../../../src/cpu/quantize_activations';
-import { applyRope, ropeTable } from '../../../src/cpu/rope';
+import { ropeTable } from '../../../src/cpu/rope';
 import type { Gpu } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
 import { xqBytes } from '../../../src/kernels/elementwise/quantize_activations';

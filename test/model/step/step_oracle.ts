@@ -2,13 +2,14 @@
 // fused step, and of how far signed bytes are from f32.
 
 import type { KvType } from '../../../src/attention/kv_layout';
+import { applyRope } from '../../../src/cpu/apply_rope';
 import { attention } from '../../../src/cpu/attention';
 import { gatedUnit } from '../../../src/cpu/gated_unit';
 import { halfToNumber, toHalf } from '../../../src/cpu/half';
 import { linear } from '../../../src/cpu/linear';
 import type { CpuWeights } from '../../../src/cpu/llama';
 import { roundedToBytes } from '../../../src/cpu/quantize_activations';
-import { applyRope, ropeTable, rotaryDimOf, withRopeFactors } from '../../../src/cpu/rope';
+import { ropeTable, rotaryDimOf, withRopeFactors } from '../../../src/cpu/rope';
 import type { ModelConfig } from '../../../src/model/config/config';
 
 /** What becomes of numbers on their way. */
