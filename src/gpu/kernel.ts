@@ -241,8 +241,8 @@ export interface SubmitLimits {
 }
 
 /**
- * A flat list of dispatches, built once and replayed. A replay creates nothing but the encoder and its pass. Limits make
- * the list cut itself into several submits. Host steps cut the list, too.
+ * A flat list of dispatches, built once and replayed. A replay creates nothing but the encoder and its pass. Limits
+ * make the list cut itself into several submits. Host steps cut the list, too.
  */
 export class CommandList {
   /** Dispatches after the last cut or host step. */
