@@ -94,17 +94,25 @@ export function plannedScratch(
 ): number {
   const { contextLength, maxTokens } = shape;
   const limits = attentionLimits(gpu);
-  const prompts = promptEnds(contextLength).map((kvLen) => [maxTokens, kvLen]);
+  const select = (nTokens: number, kvLen: number) =>
+    selectAttention({ nTokens, kvLen, shape, limits, forced, profile, inBytes });
   const scratch = new Map<string, number>();
+  const plan = (selected: SelectedAttention, within: AttentionShape) => {
+    const key = keyOf(selected);
+    if (!scratch.has(key)) scratch.set(key, scratchOf(selected, within, limits));
+  };
   try {
-    for (const [nTokens, kvLen] of [...prompts, ...rangeEnds(contextLength).map((end) => [1, end])]) {
-      const selected = selectAttention({ nTokens, kvLen, shape, limits, forced, profile, inBytes });
-      scratch.set(keyOf(selected), scratchOf(selected, shape, limits));
-    }
+    for (const kvLen of promptEnds(contextLength)) plan(select(maxTokens, kvLen), shape);
+    for (const kvLen of rangeEnds(contextLength)) plan(select(1, kvLen), stepShape(shape));
   } catch {
     return 0; // preparing says why
   }
   return [...scratch.values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** The shape of kernels that run steps alone: their scratch memory is that of one token. */
+function stepShape(shape: AttentionShape): AttentionShape {
+  return { ...shape, maxTokens: 1 };
 }
 
 /** @throws AttentionUnavailable when the forced sibling cannot run or is wrong here, or when no sibling is left */
@@ -153,6 +161,8 @@ class Workbench {
   /** The faults of siblings that failed. */
   readonly broken = new Map<AttentionName, string>();
   private readonly kernels = new Map<string, AttentionKernel>();
+  /** Keys of the siblings that are chosen for prompts. */
+  private ofPrompts: ReadonlySet<string> = new Set();
   private readonly checked = new Set<string>();
 
   constructor(
@@ -162,12 +172,18 @@ class Workbench {
   ) {}
 
   kernel(selected: SelectedAttention): AttentionKernel {
-    return this.kernels.get(keyOf(selected)) as AttentionKernel;
+    return this.kernels.get(this.kernelKey(selected)) as AttentionKernel;
+  }
+
+  private kernelKey(selected: SelectedAttention): string {
+    const key = keyOf(selected);
+    return this.ofPrompts.has(key) ? `${key} in prompts` : key;
   }
 
   /** False when one of these turned out to be broken. */
   async make(prefill: readonly SelectedAttention[], decode: readonly SelectedAttention[]): Promise<boolean> {
     const before = this.broken.size;
+    this.ofPrompts = new Set(prefill.map(keyOf));
     const each = new Map([...prefill, ...decode].map((selected) => [keyOf(selected), selected]));
     await Promise.all([...each.values()].map((selected) => this.compile(selected)));
     // One after another: they share the buffers.
@@ -177,10 +193,11 @@ class Workbench {
   }
 
   private async compile(selected: SelectedAttention): Promise<void> {
-    const key = keyOf(selected);
+    const key = this.kernelKey(selected);
     if (this.kernels.has(key)) return;
+    const shape = this.ofPrompts.has(keyOf(selected)) ? this.shape : stepShape(this.shape);
     try {
-      this.kernels.set(key, await createAttention(this.gpu, selected.name, this.shape, selected.parameters));
+      this.kernels.set(key, await createAttention(this.gpu, selected.name, shape, selected.parameters));
     } catch (error) {
       const own = [GpuProgramError, GpuMemoryError, AttentionUnavailable].some((type) => error instanceof type);
       if (!own || this.gpu.failure) throw this.gpu.failure ?? error;
@@ -189,7 +206,7 @@ class Workbench {
   }
 
   private async check(selected: SelectedAttention, nTokens: number): Promise<void> {
-    const pass = `${keyOf(selected)} ${nTokens}`;
+    const pass = `${this.kernelKey(selected)} ${nTokens}`;
     if (this.broken.has(selected.name) || this.checked.has(pass)) return;
     const wrong = await checkAttention(this.gpu, this.kernel(selected), this.shape, this.buffers, nTokens);
     if (this.gpu.failure) throw this.gpu.failure; // not this kernel's: its check has error scopes of its own

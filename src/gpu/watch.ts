@@ -1,7 +1,7 @@
 // Makes a browser notice finished work on the GPU. By itself Firefox looks for it every 100 ms, and Chromium on Vulkan
 // every 2 to 3 ms. Both also look at each submit, even of nothing. A browser without `postTask` is left alone.
 
-/** Milliseconds until the first look. A submit of nothing takes an H200 7 us. */
+/** The first pause in front of a look, in milliseconds. A submit of nothing takes an H200 7 us. */
 const LEAST_PAUSE_MS = 1;
 /** Longest pause. Pauses grow with the wait, so that work is noticed at most a tenth of the wait too late. */
 const MOST_PAUSE_MS = 10;
@@ -31,7 +31,9 @@ export class Watch {
   private isOn = false;
   private hasSubmitted = false;
   private pauseMs = LEAST_PAUSE_MS;
-  private closePauseMs = LEAST_PAUSE_MS;
+  /** What a close watch waits for. */
+  private awaited: Promise<unknown> | null = null;
+  private closePauseMs = CLOSE_PAUSE_MS;
 
   constructor(private readonly queue: GPUQueue) {}
 
@@ -48,9 +50,10 @@ export class Watch {
 
   /** Watches closely at first, at most until `wait` ends: somebody waits for a first token. */
   closely(wait: Promise<unknown>): void {
+    this.awaited = wait;
     this.closePauseMs = CLOSE_PAUSE_MS;
     const end = () => {
-      this.closePauseMs = LEAST_PAUSE_MS;
+      if (this.awaited === wait) this.awaited = null;
     };
     wait.then(end, end);
   }
@@ -73,15 +76,17 @@ export class Watch {
   }
 
   private async pause(scheduler: Scheduler): Promise<void> {
-    if (this.closePauseMs < LEAST_PAUSE_MS) {
-      const end = performance.now() + this.closePauseMs;
-      this.closePauseMs *= CLOSE_GROWTH;
-      do await scheduler.postTask(() => {}, { delay: 0 });
-      while (this.closePauseMs < LEAST_PAUSE_MS && performance.now() < end);
+    if (this.awaited === null) {
+      const delay = this.pauseMs;
+      this.pauseMs = Math.min(GROWTH * delay, MOST_PAUSE_MS);
+      await scheduler.postTask(() => {}, { delay });
       return;
     }
-    const delay = this.pauseMs;
-    this.pauseMs = Math.min(GROWTH * delay, MOST_PAUSE_MS);
-    await scheduler.postTask(() => {}, { delay });
+    const begun = performance.now();
+    do await scheduler.postTask(() => {}, { delay: 0 });
+    while (this.awaited !== null && performance.now() < begun + this.closePauseMs);
+    this.closePauseMs *= CLOSE_GROWTH;
+    // Or the clock counts whole milliseconds.
+    if (this.closePauseMs > LEAST_PAUSE_MS || performance.now() >= begun + LEAST_PAUSE_MS) this.awaited = null;
   }
 }

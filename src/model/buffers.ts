@@ -9,23 +9,32 @@ import { LOGPROBS_BYTES } from '../sampling/logprobs';
 import { BIASES_BYTES, SAMPLING_BYTES } from '../sampling/sampling';
 import type { ModelConfig } from './config/config';
 
-/** Tokens of one prefill pass of a causal model: enough rows to fill a large GPU twice. */
-export const PREFILL_CHUNK = 1024;
-/** Floats of `h` in such a pass, at most: 64 MiB. */
-const MOST_FLOATS = 2 ** 24;
-/** Passes of longer contexts are twice as long: their activations are small beside the keys and values. */
-const LONG_CONTEXT = 32768;
+/** Tokens of one prefill pass, at most: usually the second. They fill a large GPU four times, twice and once. */
+export const PASS_TOKENS = [2048, 1024, 512] as const;
+/** Values of keys and values, 1 GiB in f16, that no context has unless somebody asked for it: passes may be longest. */
+const MANY_KEPT = 2 ** 29;
+/** From so many columns of `h` on, passes are half as long. */
+const WIDE = 2 ** 14;
+/** Sums of products in a dispatch of attention: a GPU of a TFLOP/s takes 1.2 s, and Windows resets one after two. */
+const MOST_ATTENDED = 3e11;
 
-/** Most tokens of one pass. Without a causal mask a text is one pass. Layers with a window have no room for more. */
+/**
+ * Most tokens of one pass. Without a causal mask a text is one pass. Layers with a window have room for 1,024 tokens
+ * (`windowReach`).
+ */
 export function passTokens(
-  { causal, intermediateSize, layers }: Pick<ModelConfig, 'causal' | 'intermediateSize' | 'layers'>,
+  { bindingLimit }: Pick<Gpu, 'bindingLimit'>,
+  config: Pick<ModelConfig, 'causal' | 'intermediateSize' | 'layers' | 'nLayers' | 'nHeads' | 'nKvHeads' | 'headDim'>,
   contextLength: number,
 ): number {
+  const { causal, intermediateSize, layers, nLayers, nHeads, nKvHeads, headDim } = config;
   if (!causal) return contextLength;
-  const isLong = contextLength > LONG_CONTEXT && layers.every(({ window }) => window === null);
-  const times = isLong ? 2 : 1;
-  const tokens = PREFILL_CHUNK * intermediateSize > MOST_FLOATS ? PREFILL_CHUNK / 2 : PREFILL_CHUNK;
-  return Math.min(times * tokens, contextLength);
+  const kept = 2 * nLayers * nKvHeads * headDim * contextLength;
+  const isLong = kept > MANY_KEPT && layers.every(({ window }) => window === null);
+  const fits = (tokens: number) =>
+    8 * tokens * intermediateSize <= bindingLimit && tokens * contextLength * nHeads * headDim <= MOST_ATTENDED;
+  const allowed = PASS_TOKENS.slice((isLong ? 0 : 1) + (intermediateSize > WIDE ? 1 : 0));
+  return Math.min(allowed.find(fits) ?? PASS_TOKENS[2], contextLength);
 }
 
 /** The activations of one pass and the state that outlives it. Buffers are separate because barriers are per buffer. */
@@ -61,7 +70,7 @@ export function createBuffers(
 ): Buffers {
   const storage = (label: string, elements: number) =>
     gpu.createBuffer(label, elements * 4, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
-  const rows = passTokens(config, contextLength);
+  const rows = passTokens(gpu, config, contextLength);
   const qSize = config.nHeads * config.headDim;
   const stored = Math.max(widestStored(config, kvType), storesGateUp ? 2 * config.intermediateSize : 0);
   const widest = Math.max(qSize, config.hiddenSize, config.intermediateSize);

@@ -34,8 +34,8 @@ import type { StepAsked, StepChoice, TunedStep } from './step/step_choice';
 import type { ModelWeights } from './weights/weights';
 
 /**
- * A GPU of a TFLOP/s takes 200 ms for these operations, and shows the page between submits. And the GPU begins with the
- * first dispatches while the others are recorded.
+ * A GPU of a TFLOP/s takes 200 ms for these operations, and shows the page between submits. Attention is not counted:
+ * passTokens bounds it. And the GPU begins with the first dispatches while the others are recorded.
  */
 const PROMPT_SUBMIT: SubmitLimits = { operations: 2e11, dispatches: 32 };
 
@@ -148,7 +148,7 @@ export class Llama {
     const { vocabSize, hiddenSize, embeddingScale: scale } = config;
     const { buffers, kvCache } = options.memory ?? (await allocateMemory(gpu, unpadded, weights, options));
     const activations = arithmeticOf(options.activations ?? 'f32');
-    const attentionShape = shapeOf(config, options);
+    const attentionShape = shapeOf(gpu, config, options);
     const matrices = gpu.can.matrices ? await matrixPasses(gpu, activations, options.matricesFrom) : null;
     const sources = { gpu, config, attentionShape, buffers, kvCache, weights, activations, matrices } as const;
     const [layers, embed, lastRow, step] = await Promise.all([

@@ -92,7 +92,7 @@ function create(gpu: Gpu, unpadded: ModelConfig, weights: LayerFormats, request:
   const kvCache = createKvCache(gpu, config, contextLength, kvType);
   const buffers = createBuffers(gpu, config, contextLength, storesGateUp, kvType);
   if (laterBytes === undefined) return { kvCache, buffers, reserve: null };
-  const shape = { ...shapeOf(config, request), partsMergeInO: true }; // the kernels are not less for that
+  const shape = { ...shapeOf(gpu, config, request), partsMergeInO: true }; // the kernels are not less for that
   const inBytes = request.inBytes && weights.layers.some(hasLinearInIntegers);
   const later = laterBytes + plannedScratch(gpu, shape, { ...request, forced: request.attention, inBytes });
   const bytes = Math.min(later, gpu.limits.maxBufferSize);
@@ -105,11 +105,12 @@ function hasLinearInIntegers({ qkv, o, gateUp, down }: LayerFormats['layers'][nu
 
 /** The shape of attention in a context. */
 export function shapeOf(
+  gpu: Gpu,
   config: ModelConfig,
   { contextLength, kvType }: Pick<ContextOptions, 'contextLength' | 'kvType'>,
 ): AttentionShape {
   const { nHeads, nKvHeads, headDim, attentionScale: scale, attentionSoftcap: softcap, causal } = config;
   const windowed = config.layers.some(({ window }) => window !== null);
-  const maxTokens = passTokens(config, contextLength);
+  const maxTokens = passTokens(gpu, config, contextLength);
   return { nHeads, nKvHeads, headDim, contextLength, kvType, maxTokens, scale, softcap, windowed, causal };
 }

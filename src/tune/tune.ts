@@ -19,7 +19,7 @@ interface TunableModel {
   attentionBuffers: AttentionTuneBuffers;
   linears: readonly MadeLinear[];
   weights: ModelWeights;
-  /** Tokens of a chunk of a prompt. */
+  /** Tokens of the prompt that is measured. */
   prefillTokens: number;
 }
 
@@ -55,6 +55,7 @@ export async function tuneModel(
   const attention = await tuneAttention(gpu, attentionShape, attentionBuffers, {
     onResult: (result, done, total) => onResult(result, done, total + still),
     stopped,
+    prefillTokens,
   });
   const before = attention.results.length;
   const tuned = await tuneProducts(gpu, named, prefillTokens, {

@@ -78,6 +78,20 @@ describe('where all is well', () => {
     prepared.destroy();
   });
 
+  test('siblings of steps alone take scratch memory for a token, and one of prompts for all', async () => {
+    const gpu = await plainGpu();
+    const bytesFor = async (maxTokens: number) => {
+      const shape = { ...SHORT, contextLength: 1100, maxTokens };
+      const { prepared } = await prepare(gpu, shape, { forced: 'split_kv_decode' });
+      const [step, prompt] = [1, 2].map((nTokens) => prepared.at(nTokens, 1100).kernel);
+      prepared.destroy();
+      return { step: step.scratchBytes, prompt: prompt.scratchBytes };
+    };
+    const [few, many] = [await bytesFor(16), await bytesFor(64)];
+    expect(many.step).toBe(few.step);
+    expect(many.prompt).toBeGreaterThan(3 * few.prompt);
+  });
+
   test('a prompt in signed bytes changes its sibling at 512 keys, and does without where that one is wrong', async () => {
     const shape = { ...SHORT, contextLength: 1100 };
     const { prepared } = await prepare(await plainGpu(), shape, { inBytes: true });

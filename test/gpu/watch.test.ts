@@ -105,6 +105,34 @@ test('a close watch looks after a quarter of a millisecond, then ever later, unt
   now.mockRestore();
 });
 
+test('the end of an earlier wait leaves a close watch as it is', async () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(100);
+  const { watch, delays, pass } = watched();
+  let arrive = () => {};
+  watch.closely(new Promise<void>((resolve) => (arrive = resolve)));
+  watch.closely(new Promise(() => {}));
+  watch.begin();
+  arrive();
+  await pass();
+  await pass();
+  expect(delays).toEqual([0, 0, 0]);
+  now.mockRestore();
+});
+
+test('a clock of whole milliseconds ends a close watch with its first step', async () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(100);
+  const { watch, submits, delays, pass } = watched();
+  watch.closely(new Promise(() => {}));
+  watch.begin();
+  for (let i = 0; i < 5; i++) await pass();
+  expect(submits.length).toBe(0);
+  now.mockReturnValue(101);
+  await pass();
+  expect(submits.length).toBe(1);
+  expect(delays).toEqual([0, 0, 0, 0, 0, 0, 1]);
+  now.mockRestore();
+});
+
 test('a close watch of a long wait ends after 36 looks, 19 ms', async () => {
   let ms = 0;
   const now = vi.spyOn(performance, 'now').mockImplementation(() => ms);

@@ -111,29 +111,38 @@ test.each([
   expect(prompt).toBeLessThan(0.05);
 });
 
-test('the end of a long prompt attends in signed bytes', { timeout: TIMEOUT_MS }, async () => {
-  const { config, tensors } = await open();
-  const [{ inputIds }, length, chunk] = [readFixture(NAME), 1100, 500];
-  const ids = Uint32Array.from({ length }, (_, i) => inputIds[(i * i) % inputIds.length]);
-  const cpu = new CpuLlama(config, await loadCpuWeights(tensors, undefined, 'q8'), length);
-  const exact = Float32Array.from(cpu.prefill(ids, 0));
-  const llama = await load('auto', { decode: 'f32', prefill: 'q8' }, length);
+/** Runs a prompt in passes of `chunk` tokens. Returns the kernels of attention of each pass. */
+async function runPrompt(llama: Llama, ids: Uint32Array<ArrayBuffer>, chunk: number): Promise<string[]> {
   llama.writeTokens(ids, 0);
   const attention: string[] = [];
-  for (let position = 0; position < length; position += chunk) {
-    const nTokens = Math.min(chunk, length - position);
-    const pass = llama.pass(nTokens, position + nTokens < length ? 'none' : 'sample', position);
+  for (let position = 0; position < ids.length; position += chunk) {
+    const nTokens = Math.min(chunk, ids.length - position);
+    const pass = llama.pass(nTokens, position + nTokens < ids.length ? 'none' : 'sample', position);
     const labels = pass.submitsAt({ position, nTokens }).flatMap(({ commands }) => commands.map(({ label }) => label));
     attention.push(labels.filter((label) => label.startsWith('attention/')).join(' '));
     await pass.run({ position, nTokens });
   }
+  return attention;
+}
+
+test('the end of a long prompt attends in signed bytes, in passes of any length', { timeout: TIMEOUT_MS }, async () => {
+  const { config, tensors } = await open();
+  const [{ inputIds }, length] = [readFixture(NAME), 1100];
+  const ids = Uint32Array.from({ length }, (_, i) => inputIds[(i * i) % inputIds.length]);
+  const cpu = new CpuLlama(config, await loadCpuWeights(tensors, undefined, 'q8'), length);
+  const exact = Float32Array.from(cpu.prefill(ids, 0));
+  const llama = await load('auto', { decode: 'f32', prefill: 'q8' }, length);
   const inBytes = 'attention/quantize_kv attention/flash_prefill_q8';
   const exactly = 'attention/flash_prefill';
   // The last of the two layers attends for the prompt's last token alone.
-  expect(attention).toEqual([
-    exactly,
-    inBytes,
-    `${inBytes} attention/split_kv_decode.main attention/split_kv_decode.merge`,
-  ]);
+  const atEnd = `${inBytes} attention/split_kv_decode.main attention/split_kv_decode.merge`;
+  expect(await runPrompt(llama, ids, 500)).toEqual([exactly, inBytes, atEnd]);
   expect(relativeError(await llama.readLogits(), exact)).toBeLessThan(0.05);
+
+  expect(llama.passTokens).toBe(1024);
+  expect(await runPrompt(llama, ids, llama.passTokens)).toEqual([inBytes, atEnd]);
+  const logits = await llama.readLogits();
+  expect(relativeError(logits, exact)).toBeLessThan(0.05);
+  expect(await runPrompt(llama, ids, 512)).toEqual([inBytes, inBytes, atEnd]);
+  expect(await llama.readLogits()).toEqual(logits);
 });

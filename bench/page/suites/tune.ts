@@ -3,6 +3,7 @@
 
 import type { AttentionShape } from '../../../src/attention/attention';
 import { VivaceError } from '../../../src/errors';
+import { MANY_TOKENS } from '../../../src/kernels/linear/matmul_plan';
 import { Llama } from '../../../src/model/llama';
 import { tuneAttention } from '../../../src/tune/attention/attention';
 import { namedProducts, tuneProducts } from '../../../src/tune/products/products';
@@ -16,8 +17,8 @@ import { kvBytes, openStation } from '../measure/station';
 import { checkFits, syntheticConfig } from '../synthetic/synthetic_config';
 import { syntheticWeights } from '../synthetic/synthetic_weights';
 
-/** A prefill as long as the engine's longest pass. */
-const SIZE = { maxTokens: 512, contextLength: 32768 };
+/** A prefill as long as the engine's tuner takes. */
+const SIZE = { maxTokens: MANY_TOKENS, contextLength: 32768 };
 const QUICK = { maxTokens: 16, contextLength: 128 };
 const QUICK_LENGTHS = [128];
 const STOPPED = 'Stopped: the fastest is not known.';

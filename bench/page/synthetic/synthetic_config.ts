@@ -91,22 +91,28 @@ export function productOperations(config: ModelConfig, nTokens: number): Map<str
 }
 
 /** The memory that loading will ask for; the activations are exact up to the scratch memory of kernels. */
-export function modelBytes(config: ModelConfig, quant: Quant, kvType: KvType, contextLength: number): ModelBytes {
+export function modelBytes(
+  config: ModelConfig,
+  quant: Quant,
+  kvType: KvType,
+  contextLength: number,
+  bindingLimit: number,
+): ModelBytes {
   const { tiedEmbedding, vocabSize, hiddenSize } = config;
   const table = planeBytes(quant, vocabSize, hiddenSize);
   const read = matrixShapes(config).reduce((sum, shape) => sum + matricesBytes(quant, shape), 0);
   return {
     weights: read + (tiedEmbedding ? 0 : table.weights + table.scales),
     kvCache: kvBytesPerToken(config, kvType) * contextLength,
-    activations: largestBuffers(config, contextLength).reduce((sum, { bytes }) => sum + bytes, 0),
+    activations: largestBuffers(config, contextLength, bindingLimit).reduce((sum, { bytes }) => sum + bytes, 0),
   };
 }
 
-function largestBuffers(config: ModelConfig, contextLength: number): { what: string; bytes: number }[] {
+function largestBuffers(config: ModelConfig, contextLength: number, bindingLimit: number) {
   const { hiddenSize, intermediateSize, nHeads, headDim, vocabSize } = config;
   const qSize = nHeads * headDim;
   const floats = hiddenSize + 2 * qSize + intermediateSize;
-  const rows = passTokens(config, contextLength);
+  const rows = passTokens({ bindingLimit }, config, contextLength);
   return [
     { what: 'A chunk of activations', bytes: 4 * rows * floats },
     { what: 'A chunk in signed bytes', bytes: xqBytes(rows, Math.max(hiddenSize, qSize, intermediateSize)) },
@@ -139,7 +145,7 @@ export function checkFits(
   }
   for (const { kind, rows, cols } of matrixShapes(config)) planParts(`the ${kind} matrix`, quant, rows, cols, limit);
   const cache = (kvBytesPerToken(config, kvType) * contextLength) / (2 * config.nLayers);
-  const buffers = [{ what: 'The key cache of a layer', bytes: cache }, ...largestBuffers(config, contextLength)];
+  const buffers = [{ what: 'The key cache of a layer', bytes: cache }, ...largestBuffers(config, contextLength, limit)];
   const tooLarge = buffers.find(({ bytes }) => bytes > limit);
   if (tooLarge) throw new GpuMemoryError(tooLarge.what, tooLarge.bytes, limit, REMEDY);
 }

@@ -102,8 +102,9 @@ async function settleAsLoaded(bench: Bench, llama: Llama, weights: ModelWeights,
 }
 
 export function syntheticBytes(bench: Bench, name: ShapeName, contextLength: number): ModelBytes {
-  const { quant, kv } = bench.request;
-  return modelBytes(syntheticConfig(name, contextLength), quant, kv, contextLength);
+  const { gpu, request } = bench;
+  const config = syntheticConfig(name, contextLength);
+  return modelBytes(config, request.quant, request.kv, contextLength, gpu.bindingLimit);
 }
 
 /** One answer of exactly `maxTokens` tokens by the engine's own loop, greedy unless `given` says otherwise. */

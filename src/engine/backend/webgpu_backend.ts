@@ -172,6 +172,7 @@ export class WebGpuBackend implements Backend {
     const token = this.run(position + queued, ids.length - queued);
     token.catch(ignore); // the caller awaits the promise later
     await previousDone();
+    this.gpu.watch.closely(token);
     return { token };
   }
 
@@ -289,9 +290,7 @@ export class WebGpuBackend implements Backend {
     const step = { position, nTokens };
     const list = this.llama.pass(nTokens, this.endOf(step), position);
     const cuts = list.runCuts(step);
-    const arrival = list.needsHost ? cuts.then(() => this.submit(list, step)) : this.submit(list, step, stamps);
-    if (nTokens > 1) this.gpu.watch.closely(arrival);
-    return arrival;
+    return list.needsHost ? cuts.then(() => this.submit(list, step)) : this.submit(list, step, stamps);
   }
 
   /** Submits the rest of a pass after its last cut, and the copy of its id. */

@@ -58,7 +58,7 @@ export async function chooseArithmetic(
 ): Promise<ArithmeticChoice> {
   const config = padConfig(unpadded);
   const { contextLength } = memory;
-  const attentionShape = shapeOf(config, { contextLength, kvType: inputs.options.kvCache });
+  const attentionShape = shapeOf(gpu, config, { contextLength, kvType: inputs.options.kvCache });
   const sources = { gpu, config, attentionShape, weights, activations: arithmeticOf('q8'), ...memory };
   const load = { ...inputs, layers: weights.layers, mayFuse: typeof fusedModel(sources) !== 'string' };
   const known = knownArithmetic(gpu, load);

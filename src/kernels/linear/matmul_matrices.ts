@@ -4,6 +4,7 @@
 import matmul from '../../../shaders/linear/matmul_matrices.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { compileLinear, type Epilogue, type Linear, type LinearShape, ownRows } from './linear';
+import { MANY_TOKENS } from './matmul_plan';
 
 /** Rows of a workgroup: as many subgroups as this along the rows, 32 rows each; and four along the tokens. */
 export type RowGroups = 2 | 4;
@@ -11,8 +12,6 @@ export type RowGroups = 2 | 4;
 const TILE_TOKENS = 128;
 const tileRows = (groups: RowGroups) => 32 * groups;
 
-/** Tokens of a whole chunk of a prompt, for which the tiles are chosen. */
-const MANY_TOKENS = 512;
 /** Larger tiles read less, and an H200 runs 132 of them at once (bench/RESULTS.md). */
 const ENOUGH_TILES = 96;
 /** Sums of 2 x 127 x 128 fit 32 bits. */

@@ -36,7 +36,7 @@ const threadsOf = ({ rowThreads, tokenThreads, kShares }: Tiles): number => rowT
 export const tileTokens = ({ tokenThreads, tokensEach }: Pick<Tiles, 'tokenThreads' | 'tokensEach'>): number =>
   tokensEach * tokenThreads;
 
-/** Sets worth measuring with a whole chunk of a prompt: see defaultTiles. All but the largest run on every adapter. */
+/** Sets worth measuring with MANY_TOKENS: see defaultTiles. All but the largest run on every adapter. */
 export const MATMUL_TILES: readonly Tiles[] = [
   { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 2, kShares: 1 }, // 64 rows x 64 tokens, 128 threads, 9 KiB
   { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 1, kShares: 1 },
@@ -77,7 +77,7 @@ interface PassSize {
   tiles: readonly SizedTile[];
 }
 
-/** Tokens that fill a large GPU: a tuner measures as many. */
+/** Tokens that fill a large GPU. Tiles for longer prompts are chosen, and measured, for as many. */
 export const MANY_TOKENS = 512;
 
 /**

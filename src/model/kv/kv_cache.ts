@@ -3,7 +3,6 @@
 import { type KvType, kvLayerBytes, kvRoom, kvRowBytes, windowReach } from '../../attention/kv_layout';
 import { type BufferRange, rangeStride, storedBytes } from '../../gpu/buffer_range';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../gpu/device';
-import { passTokens } from '../buffers';
 import type { ModelConfig } from '../config/config';
 
 /**
@@ -70,8 +69,13 @@ interface Run {
   room: number;
 }
 
+/** The shape that decides what layers with windows hold. Causal passes are no longer than they reach in any case. */
+function windowShape({ causal }: ModelConfig, contextLength: number) {
+  return { contextLength, maxTokens: causal ? 0 : contextLength };
+}
+
 function runsOf(config: ModelConfig, contextLength: number): Run[] {
-  const shape = { contextLength, maxTokens: passTokens(config, contextLength) };
+  const shape = windowShape(config, contextLength);
   const runs: Run[] = [];
   for (const [firstLayer, { window }] of config.layers.entries()) {
     const room = kvRoom(shape, window);
@@ -104,7 +108,7 @@ export function createKvCache(gpu: Gpu, config: ModelConfig, contextLength: numb
       }
     }
   }
-  const reach = windowReach({ maxTokens: passTokens(config, contextLength) });
+  const reach = windowReach(windowShape(config, contextLength));
   const rings = new Rings(Math.min(...runs.map(({ room }) => room)), contextLength, reach);
   const rooms = arenas.flatMap(({ nLayers, room }) => Array.from({ length: nLayers }, () => room));
   return { ...cache, arenas, rooms, bytes: gpu.allocatedBytes - before, rings };

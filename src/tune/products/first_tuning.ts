@@ -58,7 +58,7 @@ export class FirstTuning {
   readonly usual = emptyProfile();
   private readonly groups = new Map<string, ProductGroup & { compiled: Promise<boolean> }>();
 
-  /** @param prefillTokens tokens of a chunk of a prompt */
+  /** @param prefillTokens tokens of the prompt that is measured */
   constructor(
     private readonly gpu: Gpu,
     private readonly prefillTokens: number,

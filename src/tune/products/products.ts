@@ -75,7 +75,7 @@ function total(groups: readonly ProductGroup[]): number {
 
 /**
  * Takes a second for each shape on a fast GPU. Nothing else may use these buffers meanwhile. Shapes without choice are
- * left out. `prefillTokens`: tokens of a chunk of a prompt.
+ * left out. `prefillTokens`: tokens of the prompt that is measured.
  * @throws DOMException AbortError when stopped
  */
 export async function tuneProducts(

@@ -118,7 +118,7 @@ for (const quant of ['q4', 'q8', 'f16'] as const) {
     const before = gpu.allocatedBytes;
     const made = await syntheticWeights(gpu, TINY, quant);
     expect(gpu.allocatedBytes - before).toBe(made.bytes); // nothing that filled them is left
-    expect(made.bytes / modelBytes(TINY, quant, 'f16', 64).weights).toBeCloseTo(1, 2);
+    expect(made.bytes / modelBytes(TINY, quant, 'f16', 64, 2 ** 27).weights).toBeCloseTo(1, 2);
 
     const words = async ({ parts: [{ weights }] }: WeightMatrix) => new Uint32Array(await gpu.read(weights));
     const [first, second] = await Promise.all(made.layers.map(({ gateUp }) => words(gateUp.matrix)));

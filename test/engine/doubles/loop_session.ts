@@ -19,7 +19,6 @@ import type { Turn } from '../../../src/engine/worker/turns/turns';
 import type { Gpu } from '../../../src/gpu/device';
 import { CommandList, createKernel } from '../../../src/gpu/kernel';
 import { compileConstraint } from '../../../src/grammar/constraint';
-import { PREFILL_CHUNK } from '../../../src/model/buffers';
 import { readConfig } from '../../../src/model/config/read';
 import { Llama, type PassEnd } from '../../../src/model/llama';
 import { resolveTensors } from '../../../src/model/weights/tensors';
@@ -79,6 +78,9 @@ export function toyIds(prompt: readonly number[], count: number): number[] {
   return tokens.slice(prompt.length);
 }
 
+/** Tokens of a pass of the toy. */
+export const TOY_PASS = 512;
+
 /** A model that compiles quickly: arithmetic makes the next token from the one before. */
 export async function toyBackend(gpu: Gpu, contextLength: number): Promise<WebGpuBackend> {
   const tokens = gpu.upload('toy.tokens', new Uint32Array(contextLength + 1));
@@ -93,7 +95,7 @@ export async function toyBackend(gpu: Gpu, contextLength: number): Promise<WebGp
   const sibling = { kernel: { name: 'fused_decode' } };
   const llama = {
     contextLength,
-    passTokens: PREFILL_CHUNK,
+    passTokens: TOY_PASS,
     tokens,
     needsHost: false,
     attention: { prefill: sibling, at: () => sibling, reason: 'a toy' },

@@ -2,10 +2,9 @@
 // flight, steps may share a readback, and a lost device is one typed error.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { PREFILL_CHUNK } from '../../../src/model/buffers';
 import { CallCounter } from '../../gpu/call_counter';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
-import { ask, numberSession, sharedRunAhead, toyBackend, toyIds } from '../doubles/loop_session';
+import { ask, numberSession, sharedRunAhead, TOY_PASS, toyBackend, toyIds } from '../doubles/loop_session';
 
 const PROMPT = [17, 4, 99];
 const INPUT = { prompt: PROMPT.join(' ') };
@@ -89,16 +88,16 @@ describe.each(PATHS.map((without) => [pathName(without), without] as const))('%s
 });
 
 describe('prefill', () => {
-  const long = Array.from({ length: 3 * PREFILL_CHUNK + 40 }, (_, i) => (i * 37) % 259);
+  const long = Array.from({ length: 3 * TOY_PASS + 40 }, (_, i) => (i * 37) % 259);
   const input = { prompt: long.join(' ') };
 
   test('submits a chunk before it awaits the one before, and counts only what is done', async () => {
-    const session = numberSession(await toyBackend(await testGpu(), 4 * PREFILL_CHUNK));
+    const session = numberSession(await toyBackend(await testGpu(), 4 * TOY_PASS));
     const calls = new CallCounter();
     counter = calls;
     const { ids, prefill } = await ask(session, input, { temperature: 0, maxTokens: 1 });
     expect(ids).toEqual(toyIds(long, 1));
-    expect(prefill.map(({ done }) => done)).toEqual([0, 1, 2, 3].map((n) => n * PREFILL_CHUNK).concat(long.length));
+    expect(prefill.map(({ done }) => done)).toEqual([0, 1, 2, 3].map((n) => n * TOY_PASS).concat(long.length));
     const order = calls.calls.filter((call) => ['submit', 'onSubmittedWorkDone', 'mapAsync'].includes(call));
     expect(order).toEqual([...Array(3).fill(['submit', 'onSubmittedWorkDone']).flat(), 'submit', 'mapAsync']);
   });
@@ -106,21 +105,26 @@ describe('prefill', () => {
   test('is watched closely, and steps are not', async () => {
     const gpu = await testGpu();
     const closely = vi.spyOn(gpu.watch, 'closely');
-    const { ids } = await ask(numberSession(await toyBackend(gpu, 64)), INPUT, { temperature: 0, maxTokens: 5 });
-    expect(ids.length).toBe(5);
-    expect(closely).toHaveBeenCalledTimes(1);
+    const session = numberSession(await toyBackend(gpu, 64));
+    for (const asked of [1, 2]) {
+      const { ids, done } = await ask(session, INPUT, { temperature: 0, maxTokens: 5 });
+      expect(ids.length).toBe(5);
+      expect(closely).toHaveBeenCalledTimes(asked);
+      // The second time, only the last token of the prompt runs.
+      if (asked === 2) expect(done.usage.cachedTokens).toBe(done.usage.promptTokens - 1);
+    }
     closely.mockRestore();
   });
 
   test('that is stopped keeps what is done, and the next request goes on from there', async () => {
-    const session = numberSession(await toyBackend(await testGpu(), 4 * PREFILL_CHUNK));
+    const session = numberSession(await toyBackend(await testGpu(), 4 * TOY_PASS));
     let asked = 0;
     const stop = await ask(session, input, { temperature: 0, maxTokens: 4 }, { stopped: () => ++asked > 2 });
     expect(stop.done.finishReason).toBe('abort');
     expect(stop.ids).toEqual([]);
-    expect(stop.prefill.map(({ done }) => done)).toEqual([0, PREFILL_CHUNK]);
+    expect(stop.prefill.map(({ done }) => done)).toEqual([0, TOY_PASS]);
     const next = await ask(session, input, { temperature: 0, maxTokens: 4 });
-    expect(next.done.usage.cachedTokens).toBe(PREFILL_CHUNK);
+    expect(next.done.usage.cachedTokens).toBe(TOY_PASS);
     expect(next.ids).toEqual(toyIds(long, 4));
   });
 });

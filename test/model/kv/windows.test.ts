@@ -4,7 +4,6 @@
 import { expect, test } from 'vitest';
 import { kvRowBytes } from '../../../src/attention/kv_layout';
 import { CpuLlama } from '../../../src/cpu/llama';
-import { PREFILL_CHUNK } from '../../../src/model/buffers';
 import { kvBytesOf, kvReadsOf } from '../../../src/model/kv/kv_cache';
 import { Llama } from '../../../src/model/llama';
 import { resolveTensors } from '../../../src/model/weights/tensors';
@@ -52,8 +51,8 @@ async function compare(
   bound: number,
 ) {
   llama.writeTokens(ids, 0);
-  for (let position = from; position < to; position += PREFILL_CHUNK) {
-    const nTokens = Math.min(PREFILL_CHUNK, to - position);
+  for (let position = from; position < to; position += llama.passTokens) {
+    const nTokens = Math.min(llama.passTokens, to - position);
     await llama.pass(nTokens, 'sample', position).run({ position, nTokens });
     llama.writeTokens(ids, 0); // the sampler has overwritten the next one
   }
@@ -94,11 +93,11 @@ test.each([
   const parked = await branches.park(1200);
   expect(model.gpu.allocatedBytes - allocatedBytes).toBe(branches.bytesOf(1200));
   const kept = model.cpu.park(1200);
-  const c = idsOf(3, 60 + PREFILL_CHUNK);
+  const c = idsOf(3, 60 + llama.passTokens);
   await compare(model, c, 0, 60, bound);
   expect(branches.least).toBe(0);
   expect(await pieces.read(0, 16)).not.toBeNull();
-  await compare(model, c, 60, 60 + PREFILL_CHUNK, bound); // a whole chunk, past the end of a ring
+  await compare(model, c, 60, 60 + llama.passTokens, bound); // a whole chunk, past the end of a ring
   for (const tokens of [1200, 1100]) {
     parked?.restore(b.slice(0, tokens));
     model.cpu.restore(kept, tokens);

@@ -10,7 +10,7 @@ import { type BatchRow, createRows, type Rows, SLOTS } from '../../../src/kernel
 import type { StepTest } from '../../../src/kernels/step/step';
 import type { StepAttention, StepLaunch } from '../../../src/kernels/step/step_plan';
 import { createBatchCache } from '../../../src/model/batch/batch_cache';
-import { createBuffers, PREFILL_CHUNK } from '../../../src/model/buffers';
+import { createBuffers, passTokens } from '../../../src/model/buffers';
 import type { ModelConfig } from '../../../src/model/config/config';
 import { readConfig } from '../../../src/model/config/read';
 import { createKvCache } from '../../../src/model/kv/kv_cache';
@@ -55,7 +55,7 @@ export async function fusedSources(gpu: Gpu, files: ModelFiles, options: FusedRu
   const sources = {
     gpu,
     config,
-    attentionShape: { ...shape, maxTokens: PREFILL_CHUNK, rows },
+    attentionShape: { ...shape, maxTokens: passTokens(gpu, config, contextLength), rows },
     buffers: createBuffers(gpu, config, contextLength),
     kvCache: { ...kvCache, ...slots },
     weights,
