@@ -28,6 +28,8 @@ import type { VectorReader } from './vector_reader';
 
 /** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each takes a mapped buffer, and drivers grant a few thousand. */
 const MAX_RUN_AHEAD = 64;
+/** A pass that takes longer ends before the next is queued: a stop waits for one pass then, not for two. */
+const LONG_PASS_MS = 1000;
 /** Most steps of a run that are timed. */
 const TIMED_STEPS = 2048;
 
@@ -153,10 +155,16 @@ export class WebGpuBackend implements Backend {
     let queued = 0;
     // Two passes in flight: with one, the GPU would idle for up to 3 ms a chunk until the CPU learns of its end.
     let before: Promise<void> | null = null;
+    let begun = performance.now();
+    let takesLong = false;
     const previousDone = async () => {
       await before;
       if (this.gpu.failure) throw this.gpu.failure;
-      if (before) onProgress(queued);
+      if (!before) return;
+      onProgress(queued);
+      before = null;
+      takesLong = performance.now() - begun > LONG_PASS_MS;
+      begun = performance.now();
     };
     const nTokens = this.llama.passTokens;
     while (ids.length - queued > nTokens) {
@@ -167,6 +175,7 @@ export class WebGpuBackend implements Backend {
       await previousDone();
       before = running;
       queued += nTokens;
+      if (takesLong) await previousDone();
       if (await stopped(running)) return { token: null, ran: queued };
     }
     const token = this.run(position + queued, ids.length - queued);

@@ -2,8 +2,10 @@
 // flight, steps may share a readback, and a lost device is one typed error.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { nextTask } from '../../../src/shared/next_task';
 import { CallCounter } from '../../gpu/call_counter';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
+import { GREEDY } from '../../sampling/params';
 import { ask, numberSession, sharedRunAhead, TOY_PASS, toyBackend, toyIds } from '../doubles/loop_session';
 
 const PROMPT = [17, 4, 99];
@@ -100,6 +102,40 @@ describe('prefill', () => {
     expect(prefill.map(({ done }) => done)).toEqual([0, 1, 2, 3].map((n) => n * TOY_PASS).concat(long.length));
     const order = calls.calls.filter((call) => ['submit', 'onSubmittedWorkDone', 'mapAsync'].includes(call));
     expect(order).toEqual([...Array(3).fill(['submit', 'onSubmittedWorkDone']).flat(), 'submit', 'mapAsync']);
+  });
+
+  test.each([
+    ['passes of more than a second run one at a time', 1001, [1, 2, 1, 1, 1]],
+    ['shorter ones two at a time', 1000, [1, 2, 2, 2, 2]],
+  ])('%s', async (_, passMs, expected) => {
+    const gpu = await testGpu();
+    let ms = 0;
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => ms);
+    let inFlight = 0;
+    const most: number[] = [];
+    let idle = Promise.resolve(); // passes run one after another
+    const workDone = vi.spyOn(gpu, 'workDone').mockImplementation(() => {
+      most.push(++inFlight);
+      idle = idle.then(nextTask).then(() => {
+        ms += passMs;
+        inFlight--;
+      });
+      return idle;
+    });
+    const backend = await toyBackend(gpu, 6 * TOY_PASS);
+    await backend.begin(GREEDY, false);
+    const ids = Uint32Array.from({ length: 5 * TOY_PASS + 1 }, (_, i) => i % 259);
+    const done: number[] = [];
+    await backend.prefill(
+      ids,
+      0,
+      (n) => done.push(n),
+      () => false,
+    );
+    expect(most).toEqual(expected);
+    expect(done).toEqual([1, 2, 3, 4, 5].map((n) => n * TOY_PASS));
+    now.mockRestore();
+    workDone.mockRestore();
   });
 
   test('is watched closely, and steps are not', async () => {
