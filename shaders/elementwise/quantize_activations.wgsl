@@ -44,7 +44,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var n: array<vec4<f32>, AT_ONCE>;
     for (var i = 0u; i < AT_ONCE; i++) {
       let quad = first + i * WORKGROUP;
-      n[i] = vec4(0.0);   // a compiler may leave what the turn before had
+      n[i] = vec4(0.0);   // SwiftShader keeps n of the turn before
       if (quad < QUADS) { n[i] = x[token * QUADS + quad]; }
     }
     for (var i = 0u; i < AT_ONCE; i++) {

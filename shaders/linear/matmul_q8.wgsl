@@ -133,7 +133,7 @@ fn finish(token: u32, first_row: u32, sums: Sums, share: u32) {
     if (pair % K_SHARES == share && part_row < PART_ROWS) {
       let row = ROW0 + part_row;
       let bias = bias_pair(row);
-      // All reads in front of all writes: a read behind a write waits for it, since both may be of one buffer.
+      // All reads come before all writes: a read behind a write to the same buffer would wait for the write.
       var fetched: array<vec2<f32>, 4>;
       for (var i = 0u; i < 4u; i++) { fetched[i] = fetch(min(token + i * TOKEN_THREADS, step.n_tokens - 1u), row); }
       for (var i = 0u; i < 4u; i++) {

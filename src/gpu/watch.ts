@@ -86,7 +86,7 @@ export class Watch {
     do await scheduler.postTask(() => {}, { delay: 0 });
     while (this.awaited !== null && performance.now() < begun + this.closePauseMs);
     this.closePauseMs *= CLOSE_GROWTH;
-    // Or the clock counts whole milliseconds.
+    // The watch ends when its pauses are as long as those of others, or where the clock counts whole milliseconds.
     if (this.closePauseMs > LEAST_PAUSE_MS || performance.now() >= begun + LEAST_PAUSE_MS) this.awaited = null;
   }
 }

@@ -9,18 +9,18 @@ import { LOGPROBS_BYTES } from '../sampling/logprobs';
 import { BIASES_BYTES, SAMPLING_BYTES } from '../sampling/sampling';
 import type { ModelConfig } from './config/config';
 
-/** Tokens of one prefill pass, at most: usually the second. They fill a large GPU four times, twice and once. */
-export const PASS_TOKENS = [2048, 1024, 512] as const;
-/** Values of keys and values, 1 GiB in f16, that no context has unless somebody asked for it: passes may be longest. */
+/** Lengths of prefill passes, in tokens. Most models take the second. 512 tokens fill a large GPU once. */
+export const PASS_LENGTHS = [2048, 1024, 512] as const;
+/** Elements of keys and values that take 1 GiB in f16. A context takes more only where somebody asked for it. */
 const MANY_KEPT = 2 ** 29;
-/** From so many columns of `h` on, passes are half as long. */
+/** Columns of `h`. Passes of a wider model are half as long. */
 const WIDE = 2 ** 14;
-/** Sums of products in a dispatch of attention: a GPU of a TFLOP/s takes 1.2 s, and Windows resets one after two. */
-const MOST_ATTENDED = 3e11;
+/** Tokens times keys times columns of q in one dispatch of attention. A GPU of a TFLOP/s takes 1.2 s for them. */
+const MOST_ATTENDED = 3e11; // Windows resets a GPU after 2 s
 
 /**
- * Most tokens of one pass. Without a causal mask a text is one pass. Layers with a window have room for 1,024 tokens
- * (`windowReach`).
+ * Most tokens of one pass. A text without a causal mask is one pass. A context with more than MANY_KEPT elements takes
+ * the longest passes, unless a layer has a window: its ring has room for 1,024 tokens (`windowReach`).
  */
 export function passTokens(
   { bindingLimit }: Pick<Gpu, 'bindingLimit'>,
@@ -31,10 +31,11 @@ export function passTokens(
   if (!causal) return contextLength;
   const kept = 2 * nLayers * nKvHeads * headDim * contextLength;
   const isLong = kept > MANY_KEPT && layers.every(({ window }) => window === null);
+  // Gate and up may be stored in f32 in one binding.
   const fits = (tokens: number) =>
     8 * tokens * intermediateSize <= bindingLimit && tokens * contextLength * nHeads * headDim <= MOST_ATTENDED;
-  const allowed = PASS_TOKENS.slice((isLong ? 0 : 1) + (intermediateSize > WIDE ? 1 : 0));
-  return Math.min(allowed.find(fits) ?? PASS_TOKENS[2], contextLength);
+  const allowed = PASS_LENGTHS.slice((isLong ? 0 : 1) + (intermediateSize > WIDE ? 1 : 0));
+  return Math.min(allowed.find(fits) ?? PASS_LENGTHS[2], contextLength);
 }
 
 /** The activations of one pass and the state that outlives it. Buffers are separate because barriers are per buffer. */

@@ -20,7 +20,7 @@ let current = { loader: '', seed: 0 };
 const post = (message: WorkerMessage) => process.send?.(message);
 const fail = (why: string, mayRepeat = false) => post({ type: 'failure', failure: { ...current, why }, mayRepeat });
 
-process.on('disconnect', () => process.exit()); // nobody hears of failures any more
+process.on('disconnect', () => process.exit()); // the parent has ended
 process.channel?.unref(); // the listener would keep the process waiting
 process.on('unhandledRejection', (reason) => fail(`left a rejection unhandled: ${describe(reason)}`));
 process.on('uncaughtException', (error) => fail(`threw outside of its call: ${describe(error)}`));

@@ -1,7 +1,7 @@
 // The most tokens of one pass, by the sizes of a model, its context and the limit of a binding.
 
 import { expect, test } from 'vitest';
-import { PASS_TOKENS, passTokens } from '../../src/model/buffers';
+import { PASS_LENGTHS, passTokens } from '../../src/model/buffers';
 import { windowReach } from '../../src/shared/kv_rows';
 
 type Sizes = Parameters<typeof passTokens>[1];
@@ -34,5 +34,5 @@ test.each([
 });
 
 test('layers with windows have room for their longest pass', () => {
-  expect(windowReach({ maxTokens: 0 })).toBeGreaterThanOrEqual(PASS_TOKENS[1]);
+  expect(windowReach({ maxTokens: 0 })).toBeGreaterThanOrEqual(PASS_LENGTHS[1]);
 });

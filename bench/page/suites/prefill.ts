@@ -25,7 +25,7 @@ const TIMING = { minMs: 10, rounds: 3, budgetMs: 600 };
 /** An idle GPU takes half a second to its full clocks. */
 const WARM_MS = 800;
 const QUICK = { minMs: 1, rounds: 1, budgetMs: 100 };
-/** Submits that are timed so. More of them are timed once each: their sum is as sure. */
+/** Most submits that are timed by TIMING. Where a prompt has more, one time of each makes a sum as certain. */
 const MOST_TIMED = 256;
 const ONCE = { ...TIMING, minMs: 1, rounds: 1 };
 /** The answer's one token, and room. */

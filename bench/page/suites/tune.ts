@@ -17,7 +17,7 @@ import { kvBytes, openStation } from '../measure/station';
 import { checkFits, syntheticConfig } from '../synthetic/synthetic_config';
 import { syntheticWeights } from '../synthetic/synthetic_weights';
 
-/** A prefill as long as the engine's tuner takes. */
+/** The engine's tuner measures a prompt of the same length. */
 const SIZE = { maxTokens: MANY_TOKENS, contextLength: 32768 };
 const QUICK = { maxTokens: 16, contextLength: 128 };
 const QUICK_LENGTHS = [128];

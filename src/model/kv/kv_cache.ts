@@ -69,7 +69,7 @@ interface Run {
   room: number;
 }
 
-/** The shape that decides what layers with windows hold. Causal passes are no longer than they reach in any case. */
+/** The shape that decides how much layers with windows hold. A causal pass is no longer than their least reach. */
 function windowShape({ causal }: ModelConfig, contextLength: number) {
   return { contextLength, maxTokens: causal ? 0 : contextLength };
 }
