@@ -7,11 +7,15 @@ const LEAST_PAUSE_MS = 1;
 const MOST_PAUSE_MS = 10;
 const GROWTH = 1.1;
 /**
- * The first pause of a close watch, which ends after 19 ms, when its pauses are as long as those of others. `postTask`
- * counts whole milliseconds, so such pauses keep a thread busy.
+ * The first pause of a close look. `postTask` counts whole milliseconds, so the pauses of the first 19 ms, which are
+ * shorter, keep a thread busy.
  */
 const CLOSE_PAUSE_MS = 0.25;
 const CLOSE_GROWTH = 1.04;
+/** The growth of a close watch from LEAST_PAUSE_MS on: a token is noticed at most 2 % of the wait too late. */
+const LATER_GROWTH = 1.01;
+/** The share of an expected wait that passes before the close look. */
+const EXPECTED_SHARE = 0.97;
 
 interface Scheduler {
   postTask(task: () => void, options: { delay: number }): Promise<void>;
@@ -33,7 +37,8 @@ export class Watch {
   private pauseMs = LEAST_PAUSE_MS;
   /** What a close watch waits for. */
   private awaited: Promise<unknown> | null = null;
-  private closePauseMs = CLOSE_PAUSE_MS;
+  /** When a close watch looks closely. */
+  private closeAt = Number.POSITIVE_INFINITY;
 
   constructor(private readonly queue: GPUQueue) {}
 
@@ -45,15 +50,22 @@ export class Watch {
 
   end(): void {
     this.waits--;
-    this.pauseMs = LEAST_PAUSE_MS;
+    if (this.awaited === null || this.pauseMs > LEAST_PAUSE_MS) this.pauseMs = LEAST_PAUSE_MS;
   }
 
-  /** Watches closely at first, at most until `wait` ends: somebody waits for a first token. */
-  closely(wait: Promise<unknown>): void {
+  /**
+   * Watches more often until `wait` ends: somebody waits for a first token. Looks closely when about `expectedMs` have
+   * passed, and ever less so afterwards.
+   */
+  closely(wait: Promise<unknown>, expectedMs: number): void {
     this.awaited = wait;
-    this.closePauseMs = CLOSE_PAUSE_MS;
+    this.pauseMs = LEAST_PAUSE_MS;
+    this.closeAt = performance.now() + EXPECTED_SHARE * expectedMs;
     const end = () => {
-      if (this.awaited === wait) this.awaited = null;
+      if (this.awaited !== wait) return;
+      this.awaited = null;
+      this.closeAt = Number.POSITIVE_INFINITY;
+      this.pauseMs = LEAST_PAUSE_MS;
     };
     wait.then(end, end);
   }
@@ -76,17 +88,22 @@ export class Watch {
   }
 
   private async pause(scheduler: Scheduler): Promise<void> {
-    if (this.awaited === null) {
-      const delay = this.pauseMs;
-      this.pauseMs = Math.min(GROWTH * delay, MOST_PAUSE_MS);
-      await scheduler.postTask(() => {}, { delay });
+    if (performance.now() + LEAST_PAUSE_MS >= this.closeAt) {
+      this.pauseMs = CLOSE_PAUSE_MS;
+      this.closeAt = Number.POSITIVE_INFINITY;
+    }
+    const { pauseMs, awaited } = this;
+    if (pauseMs >= LEAST_PAUSE_MS) {
+      this.pauseMs = Math.min((awaited ? LATER_GROWTH : GROWTH) * pauseMs, MOST_PAUSE_MS);
+      await scheduler.postTask(() => {}, { delay: pauseMs });
       return;
     }
     const begun = performance.now();
     do await scheduler.postTask(() => {}, { delay: 0 });
-    while (this.awaited !== null && performance.now() < begun + this.closePauseMs);
-    this.closePauseMs *= CLOSE_GROWTH;
-    // The watch ends when its pauses are as long as those of others, or where the clock counts whole milliseconds.
-    if (this.closePauseMs > LEAST_PAUSE_MS || performance.now() >= begun + LEAST_PAUSE_MS) this.awaited = null;
+    while (this.awaited === awaited && performance.now() < begun + pauseMs);
+    if (this.awaited !== awaited) return;
+    // A clock that counts whole milliseconds cannot time a shorter pause.
+    const isCoarse = performance.now() >= begun + LEAST_PAUSE_MS;
+    this.pauseMs = isCoarse ? LEAST_PAUSE_MS : Math.min(CLOSE_GROWTH * pauseMs, LEAST_PAUSE_MS);
   }
 }

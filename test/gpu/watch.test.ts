@@ -86,7 +86,7 @@ test('a close watch looks after a quarter of a millisecond, then ever later, unt
     return pass();
   };
   let arrive = () => {};
-  watch.closely(new Promise<void>((resolve) => (arrive = resolve)));
+  watch.closely(new Promise<void>((resolve) => (arrive = resolve)), 0);
   watch.begin();
   for (const ms of [100.1, 100.2]) await passAt(ms);
   expect(submits.length).toBe(0);
@@ -99,9 +99,9 @@ test('a close watch looks after a quarter of a millisecond, then ever later, unt
   arrive();
   await pass();
   expect([submits.length, delays[6]]).toEqual([3, 1]);
-  watch.closely(Promise.reject(new RangeError('a test')));
+  watch.closely(Promise.reject(new RangeError('a test')), 0);
   await pass();
-  expect(delays[7]).toBe(1.1);
+  expect(delays[7]).toBe(1);
   now.mockRestore();
 });
 
@@ -109,8 +109,8 @@ test('the end of an earlier wait leaves a close watch as it is', async () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(100);
   const { watch, delays, pass } = watched();
   let arrive = () => {};
-  watch.closely(new Promise<void>((resolve) => (arrive = resolve)));
-  watch.closely(new Promise(() => {}));
+  watch.closely(new Promise<void>((resolve) => (arrive = resolve)), 0);
+  watch.closely(new Promise(() => {}), 0);
   watch.begin();
   arrive();
   await pass();
@@ -122,7 +122,7 @@ test('the end of an earlier wait leaves a close watch as it is', async () => {
 test('a clock of whole milliseconds ends a close watch with its first step', async () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(100);
   const { watch, submits, delays, pass } = watched();
-  watch.closely(new Promise(() => {}));
+  watch.closely(new Promise(() => {}), 0);
   watch.begin();
   for (let i = 0; i < 5; i++) await pass();
   expect(submits.length).toBe(0);
@@ -133,11 +133,11 @@ test('a clock of whole milliseconds ends a close watch with its first step', asy
   now.mockRestore();
 });
 
-test('a close watch of a long wait ends after 36 looks, 19 ms', async () => {
+test('a close watch looks each millisecond after 36 looks, 19 ms, and then a hundredth later each time', async () => {
   let ms = 0;
   const now = vi.spyOn(performance, 'now').mockImplementation(() => ms);
   const { watch, submits, delays, pass } = watched();
-  watch.closely(new Promise(() => {}));
+  watch.closely(new Promise(() => {}), 0);
   watch.begin();
   for (let pause = 0.25; submits.length < 36; pause *= 1.04) {
     ms += pause;
@@ -145,6 +145,35 @@ test('a close watch of a long wait ends after 36 looks, 19 ms', async () => {
   }
   expect(delays).toEqual([...Array(36).fill(0), 1]);
   expect(ms).toBeCloseTo(19.4, 1);
+  for (let i = 37; i < 300; i++) {
+    await pass();
+    expect(delays[i]).toBeCloseTo(Math.min(1.01 * delays[i - 1], 10));
+  }
+  expect(delays[299]).toBe(10);
+  watch.end(); // of another wait
+  watch.begin();
+  for (let i = 0; i < 2; i++) await pass();
+  expect(delays.slice(300)).toEqual([1, 1.01]);
+  now.mockRestore();
+});
+
+test('a close watch looks closely from 97 % of the expected wait on, a pause of a millisecond before at the earliest', async () => {
+  let ms = 100;
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => ms);
+  const { watch, submits, delays, pass } = watched();
+  watch.closely(new Promise(() => {}), 10);
+  watch.begin();
+  const looks: number[] = [];
+  while (looks.length < 12) {
+    ms += delays.at(-1) === 0 ? 0.25 : 1.1;
+    const before = submits.length;
+    await pass();
+    if (submits.length > before) looks.push(ms - 100);
+  }
+  expect(looks.slice(0, 8)).toEqual(Array.from({ length: 8 }, (_, i) => expect.closeTo(1.1 * (i + 1))));
+  expect(looks[8]).toBeCloseTo(9.05);
+  expect(delays.slice(0, 8)).toEqual(Array.from({ length: 8 }, (_, i) => expect.closeTo(1.01 ** i)));
+  expect(delays.slice(8).every((delay) => delay === 0)).toBe(true);
   now.mockRestore();
 });
 

@@ -30,6 +30,8 @@ import type { VectorReader } from './vector_reader';
 const MAX_RUN_AHEAD = 64;
 /** A pass that takes longer ends before the next is queued: a stop waits for one pass then, not for two. */
 const LONG_PASS_MS = 1000;
+/** Passes of similar length take similar times for each token. */
+const MOST_RATIO = 1.25;
 /** Most steps of a run that are timed. */
 const TIMED_STEPS = 2048;
 
@@ -63,6 +65,8 @@ export class WebGpuBackend implements Backend {
   /** Position of the newest decode step, for which `attention` names the sibling. */
   private decodedAt = 0;
   private measured: Roofline | null = null;
+  /** The newest wait for a prompt's token: the tokens of the last pass, and how long it was. */
+  private lastWait = { nTokens: 0, ms: 0 };
   /** The logits of a short run after the load or the tuning. */
   private witness: Float32Array | null = null;
   /** Made by the first `embed`. */
@@ -181,8 +185,21 @@ export class WebGpuBackend implements Backend {
     const token = this.run(position + queued, ids.length - queued);
     token.catch(ignore); // the caller awaits the promise later
     await previousDone();
-    this.gpu.watch.closely(token);
+    this.watchClosely(token, ids.length - queued);
     return { token };
+  }
+
+  /** Watches for the token of a prompt whose last pass has so many tokens. */
+  private watchClosely(token: Promise<Arrival>, nTokens: number): void {
+    const { lastWait } = this;
+    const ratio = nTokens / lastWait.nTokens;
+    const isSimilar = ratio > 1 / MOST_RATIO && ratio < MOST_RATIO;
+    const begun = performance.now();
+    this.gpu.watch.closely(token, isSimilar ? ratio * lastWait.ms : 0);
+    const arrived = () => {
+      this.lastWait = { nTokens, ms: performance.now() - begun };
+    };
+    token.then(arrived, ignore);
   }
 
   goOn(ids: Uint32Array<ArrayBuffer>, place?: Place): void {

@@ -152,6 +152,34 @@ describe('prefill', () => {
     closely.mockRestore();
   });
 
+  test('is expected after the time of the prompt before it, if that was similar', async () => {
+    const gpu = await testGpu();
+    const now = vi.spyOn(performance, 'now').mockReturnValue(0);
+    const closely = vi.spyOn(gpu.watch, 'closely').mockImplementation(() => now.mockReturnValue(80));
+    const backend = await toyBackend(gpu, 64);
+    const prompt = async (length: number) => {
+      now.mockReturnValue(0);
+      const { token } = await backend.prefill(
+        new Uint32Array(length).fill(1),
+        0,
+        () => {},
+        () => false,
+      );
+      await token;
+      return closely.mock.lastCall?.[1];
+    };
+    await backend.begin(GREEDY, false);
+    expect([await prompt(10), await prompt(12), await prompt(12), await prompt(16), await prompt(13)]).toEqual([
+      0,
+      96,
+      80,
+      0,
+      80 * (13 / 16),
+    ]);
+    now.mockRestore();
+    closely.mockRestore();
+  });
+
   test('that is stopped keeps what is done, and the next request goes on from there', async () => {
     const session = numberSession(await toyBackend(await testGpu(), 4 * TOY_PASS));
     let asked = 0;
