@@ -104,6 +104,7 @@ const DOORS: Record<string, readonly string[]> = {
     'gate_up',
     'gate_up_q8',
     'gate_up_rows_q8',
+    'gate_up_tile_q8',
     'head',
     'head_rows',
     'qkv',

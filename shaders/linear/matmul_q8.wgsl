@@ -15,10 +15,13 @@
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM (only where the bias starts), BIAS; ROW_THREADS, a multiple of 4,
 // TOKEN_THREADS, of 8, TOKENS_EACH, STAGES, K_SHARES. Libraries: block, weights/* with quants, matmul_q8_scales_*,
 // params.
-// The epilogue defines fetch(token, row) and emit(token, row, y, fetched), row even.
+// The epilogue defines fetch(token, row) and emit(token, row, y, fetched), row even; and
+// finish_tokens(first_token, first_row, thread), which follows what all threads emitted of TOKENS_AT_ONCE tokens and
+// TILE_ROWS rows, the first of which is that of its part (finish_tokens_none).
 const BLOCKS = COLS / 32u;
 const TILE_ROWS = 8u * ROW_THREADS;
 const TILE_TOKENS = TOKENS_EACH * TOKEN_THREADS;
+const TOKENS_AT_ONCE = 4u * TOKEN_THREADS;              // tokens that are emitted at once
 const THREADS = ROW_THREADS * TOKEN_THREADS;            // of a share of k
 const TURNS = (BLOCKS + K_SHARES - 1u) / K_SHARES;
 const SLOTS = STAGES * K_SHARES;                        // blocks in workgroup memory
@@ -126,7 +129,7 @@ fn add_shares(sums: Sums, share: u32, thread: u32) -> Sums {
 
 // Emits four tokens of eight rows, pairs of rows in turn by the shares of k. The pairs move down to the first, so that
 // emit is written out once.
-fn finish(token: u32, first_row: u32, sums: Sums, share: u32) {
+fn emit_tokens(token: u32, first_row: u32, sums: Sums, share: u32) {
   var s = sums;
   for (var pair = 0u; pair < 4u; pair++) {
     let part_row = first_row + pair * 2u * ROW_THREADS;
@@ -178,7 +181,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   }
   for (var four = 0u; four < TOKENS_EACH; four += 4u) {
     if (K_SHARES > 1u) { near = add_shares(near, share, lid); }
-    finish(token0 + my_token + four * TOKEN_THREADS, row0 + 2u * my_pair, near, share);
+    emit_tokens(token0 + my_token + four * TOKEN_THREADS, row0 + 2u * my_pair, near, share);
+    finish_tokens(token0 + four * TOKEN_THREADS, row0, index);
     near = far;
   }
 }

@@ -1,5 +1,5 @@
 // w = d q + m, for matmul_q8.wgsl: m is multiplied with the sum of a block of x, which is taken once, while x is
-// staged.
+// staged. Libraries: lowered.
 alias XScale = vec2<f32>;   // d, and d times the sum of the block
 struct XScales { d: vec4<f32>, sum: vec4<f32> }   // of four tokens
 
@@ -12,10 +12,10 @@ fn x_scales(a: XScale, b: XScale, c: XScale, d: XScale) -> XScales {
 // Writes the products out, as matmul_q8_scales_one.wgsl does.
 fn products(w: Quants, x: Tokens) -> vec4<f32> {
   let dots = vec4(
-    dot32(w.low, w.high, x.low0, x.high0),
-    dot32(w.low, w.high, x.low1, x.high1),
-    dot32(w.low, w.high, x.low2, x.high2),
-    dot32(w.low, w.high, x.low3, x.high3),
+    raised_dot32(w.low, w.high, x.low0, x.high0),
+    raised_dot32(w.low, w.high, x.low1, x.high1),
+    raised_dot32(w.low, w.high, x.low2, x.high2),
+    raised_dot32(w.low, w.high, x.low3, x.high3),
   );
-  return w.d.x * x.d.d * dots + w.d.y * x.d.sum;
+  return x.d.d * lowered(dots, w.d.x) + w.d.y * x.d.sum;
 }

@@ -1,4 +1,4 @@
-// A scale for each half of a block of weights, for matmul_q8.wgsl.
+// A scale for each half of a block of weights, for matmul_q8.wgsl. Libraries: lowered.
 alias XScale = f32;
 alias XScales = vec4<f32>;   // of four tokens
 
@@ -7,7 +7,13 @@ fn x_scale(x: XQuants) -> XScale { return x.d; }
 fn x_scales(a: XScale, b: XScale, c: XScale, d: XScale) -> XScales { return vec4(a, b, c, d); }
 
 fn products(w: Quants, x: Tokens) -> vec4<f32> {
-  let low = vec4(dot16(w.low, x.low0), dot16(w.low, x.low1), dot16(w.low, x.low2), dot16(w.low, x.low3));
-  let high = vec4(dot16(w.high, x.high0), dot16(w.high, x.high1), dot16(w.high, x.high2), dot16(w.high, x.high3));
-  return x.d * (w.d.x * low + w.d.y * high);
+  let low = vec4(
+    raised_dot16(w.low, x.low0), raised_dot16(w.low, x.low1),
+    raised_dot16(w.low, x.low2), raised_dot16(w.low, x.low3),
+  );
+  let high = vec4(
+    raised_dot16(w.high, x.high0), raised_dot16(w.high, x.high1),
+    raised_dot16(w.high, x.high2), raised_dot16(w.high, x.high3),
+  );
+  return x.d * (lowered(low, w.d.x) + lowered(high, w.d.y));
 }

@@ -15,7 +15,7 @@ import { allocateWeights } from '../../src/model/weights/weights';
 import { openModel } from '../../src/storage/model_file';
 import type { ModelFiles } from '../../src/storage/model_files';
 import { ask, numberSession } from '../engine/doubles/loop_session';
-import { testGpu } from '../gpu/test_device';
+import { hardwareGpu, testGpu } from '../gpu/test_device';
 import { modelFile, type Variant, WIDE } from '../model/fixtures/tiny_gguf';
 import { damaged } from './damaged';
 
@@ -69,11 +69,11 @@ function buffersOf(found: unknown, buffers = new Set<GPUBuffer>()): Set<GPUBuffe
 }
 
 /** A loaded model, and what replaces the contents of its weights. */
-async function gpuModel(files: ModelFiles, step: 'plain' | 'fused') {
-  const gpu = await testGpu();
+async function gpuModel(files: ModelFiles, step: 'plain' | 'fused', contextLength = CONTEXT, gpuOf = testGpu) {
+  const gpu = await gpuOf();
   const { config, weights } = await weightsOf(gpu, files);
   const options: LlamaOptions = {
-    contextLength: CONTEXT,
+    contextLength,
     kvType: 'f16',
     attention: step === 'fused' ? 'auto' : 'fused_decode',
     activations: 'q8',
@@ -142,6 +142,19 @@ describe('on the GPU, with activations in bytes and keys and values in f16', { t
     }
     await replace(files);
     expect(await errorOf(backend)).toBe(sound); // no error was left over from the one before
+  });
+
+  test('a NaN or an infinity where gate and up leave bytes', async () => {
+    const files = await open('q8');
+    const length = 300;
+    const ids = Uint32Array.from({ length }, (_, i) => (i * i) % WIDE.vocab);
+    const { backend, replace } = await gpuModel(files, 'plain', length, hardwareGpu);
+    expect(await backend.findNotFinite(ids)).toBeNull();
+    for (const name of ['ffn_gate', 'ffn_up', 'ffn_down']) {
+      await replace(damaged(files, `blk.0.${name}.weight`, Number.NaN, 5));
+      const kernel = name === 'ffn_down' ? 'after the MLP' : 'gate and up (kernels/gate_up_tile_q8';
+      expect(await backend.findNotFinite(ids), name).toContain(`layer 0, ${kernel}`);
+    }
   });
 });
 

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import type { AttentionName } from '../../src/attention/attention';
 import { CpuLlama } from '../../src/cpu/llama';
 import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
+import type { Gpu } from '../../src/gpu/device';
 import { readConfig } from '../../src/model/config/read';
 import type { Arithmetic } from '../../src/model/layers/arithmetic';
 import { Llama } from '../../src/model/llama';
@@ -14,7 +15,7 @@ import { allocateWeights } from '../../src/model/weights/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { readFixture } from '../cpu/fixtures';
-import { testGpu } from '../gpu/test_device';
+import { hardwareGpu, testGpu } from '../gpu/test_device';
 import { GREEDY } from '../sampling/params';
 import { droppedFolder } from './fixtures/files';
 
@@ -34,8 +35,9 @@ async function load(
   attention: AttentionName | 'auto',
   activations: 'q8' | Arithmetic = 'q8',
   contextLength = 64,
+  gpuOf: () => Promise<Gpu> = testGpu,
 ): Promise<Llama> {
-  const gpu = await testGpu();
+  const gpu = await gpuOf();
   const { files, config, tensors } = await open();
   const { weights, read } = await allocateWeights(gpu, tensors, config, 'q8');
   const shape = { contextLength, kvType: 'f32', attention, activations } as const;
@@ -145,4 +147,32 @@ test('the end of a long prompt attends in signed bytes, in passes of any length'
   expect(relativeError(logits, exact)).toBeLessThan(0.05);
   expect(await runPrompt(llama, ids, 512)).toEqual([inBytes, inBytes, atEnd]);
   expect(await llama.readLogits()).toEqual(logits);
+});
+
+test('gate and up leave h in signed bytes where tiles have whole blocks', { timeout: TIMEOUT_MS }, async () => {
+  const { config, tensors } = await open();
+  const [{ inputIds }, length] = [readFixture(NAME), 300];
+  const ids = Uint32Array.from({ length }, (_, i) => inputIds[(i * i) % inputIds.length]);
+  const cpu = new CpuLlama(config, await loadCpuWeights(tensors, undefined, 'q8'), length);
+  const exact = Float32Array.from(cpu.prefill(ids, 0));
+  const llama = await load('flash_prefill', { decode: 'f32', prefill: 'q8' }, length, () => hardwareGpu());
+  const mlpOf = (nTokens: number) => {
+    const labels = llama
+      .pass(nTokens, 'none', 0)
+      .submitsAt({ position: 0, nTokens })
+      .flatMap(({ commands }) => commands);
+    const all = labels.map(({ label }) => label.replace(/^kernels\//, ''));
+    const from = all.findIndex((label) => label.startsWith('gate_up'));
+    return all.slice(from, from + 3);
+  };
+  // The largest passes alone have tiles of 64 rows in a model of this size.
+  const short = ['gate_up.matmul_q8', 'quantize_activations', 'residual.matmul_q8'];
+  expect(mlpOf(256)).toEqual(short);
+  expect(mlpOf(257)).toEqual(['gate_up_tile_q8.matmul_q8', 'residual.matmul_q8', 'quantize_activations']);
+  await runPrompt(llama, ids, 300);
+  const inBytes = await llama.readLogits();
+  await runPrompt(llama, ids, 150);
+  const inFloats = await llama.readLogits();
+  for (const logits of [inBytes, inFloats]) expect(relativeError(logits, exact)).toBeLessThan(0.05);
+  expect(relativeError(inBytes, inFloats)).toBeLessThan(1e-4);
 });

@@ -1,6 +1,7 @@
 // A GPU that compiles nothing and keeps every source it is given: the wgsl command needs no adapter.
 
 import { Gpu } from '../../src/gpu/device';
+import { assumeRounding } from '../../src/kernels/linear/rounding';
 
 /** The code of a kernel and the entry points that it is compiled for. */
 export interface RecordedShader {
@@ -41,7 +42,9 @@ export async function recordingGpu(options: RecordingOptions): Promise<{ gpu: Gp
   };
   const wgslLanguageFeatures = new Set(immediates ? ['immediate_address_space'] : []);
   const gpu = { requestAdapter: async () => adapter, wgslLanguageFeatures } as unknown as GPU;
-  return { gpu: await Gpu.request({ gpu }), shaders };
+  const recording = await Gpu.request({ gpu });
+  assumeRounding(recording, true);
+  return { gpu: recording, shaders };
 }
 
 function recordingDevice(limits: object, keep: (shader: RecordedShader) => void): object {

@@ -82,5 +82,5 @@ function kindOf(label: string, before: string): string {
   const [name] = label.slice(label.lastIndexOf('/') + 1).split('.');
   if (name === 'residual') return before === 'gate_up' || before === 'down' ? 'down' : 'o';
   if (name === 'step') return 'layers';
-  return name === 'gate_up_q8' ? 'gate_up' : name;
+  return name.startsWith('gate_up') ? 'gate_up' : name;
 }

@@ -12,22 +12,26 @@ fn load_packed(block: u32) -> Packed { return packed(load_raw(block), block); }
 const SUM_BITS = 0x4b400000;
 const SUM_ZERO = 12582912.0;
 
-// The product of 16 signed bytes with 16 others, and their sum.
-fn dot16(w: vec4<u32>, x: vec4<u32>) -> f32 {
-  let bits = SUM_BITS
-    + dot4I8Packed(w.x, x.x) + dot4I8Packed(w.y, x.y) + dot4I8Packed(w.z, x.z) + dot4I8Packed(w.w, x.w);
-  return bitcast<f32>(bits) - SUM_ZERO;
+// SUM_ZERO plus the product of 16 signed bytes with 16 others.
+fn raised_dot16(w: vec4<u32>, x: vec4<u32>) -> f32 {
+  return bitcast<f32>(SUM_BITS
+    + dot4I8Packed(w.x, x.x) + dot4I8Packed(w.y, x.y) + dot4I8Packed(w.z, x.z) + dot4I8Packed(w.w, x.w));
 }
 
-// The product of two blocks of 32 signed bytes, elements 0 to 15 and 16 to 31 of each. At most 32 * 128 * 127 in
-// magnitude.
-fn dot32(w_low: vec4<u32>, w_high: vec4<u32>, x_low: vec4<u32>, x_high: vec4<u32>) -> f32 {
-  let bits = SUM_BITS
+fn dot16(w: vec4<u32>, x: vec4<u32>) -> f32 { return raised_dot16(w, x) - SUM_ZERO; }
+
+// SUM_ZERO plus the product of two blocks of 32 signed bytes, elements 0 to 15 and 16 to 31 of each. The product is at
+// most 32 * 128 * 127 in magnitude.
+fn raised_dot32(w_low: vec4<u32>, w_high: vec4<u32>, x_low: vec4<u32>, x_high: vec4<u32>) -> f32 {
+  return bitcast<f32>(SUM_BITS
     + dot4I8Packed(w_low.x, x_low.x) + dot4I8Packed(w_low.y, x_low.y)
     + dot4I8Packed(w_low.z, x_low.z) + dot4I8Packed(w_low.w, x_low.w)
     + dot4I8Packed(w_high.x, x_high.x) + dot4I8Packed(w_high.y, x_high.y)
-    + dot4I8Packed(w_high.z, x_high.z) + dot4I8Packed(w_high.w, x_high.w);
-  return bitcast<f32>(bits) - SUM_ZERO;
+    + dot4I8Packed(w_high.z, x_high.z) + dot4I8Packed(w_high.w, x_high.w));
+}
+
+fn dot32(w_low: vec4<u32>, w_high: vec4<u32>, x_low: vec4<u32>, x_high: vec4<u32>) -> f32 {
+  return raised_dot32(w_low, w_high, x_low, x_high) - SUM_ZERO;
 }
 
 const ONES = vec4(0x01010101u);

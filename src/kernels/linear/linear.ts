@@ -43,10 +43,12 @@ export interface Epilogue {
   constants?: Readonly<Record<string, Constant>>;
   bindings: readonly BindingKind[];
   /**
-   * `wgsl` defines `finish` of matvec.wgsl or matmul_few.wgsl, which takes whole workgroups of this many rows, or a
-   * multiple.
+   * `wgsl` defines `finish` of matvec.wgsl or matmul_few.wgsl, or `finish_tokens` of matmul_q8.wgsl, which takes whole
+   * workgroups of this many rows, or a multiple.
    */
   finishRows?: number;
+  /** The same with outputs in signed bytes, where the tiles of a matmul_q8 have whole groups of its rows. */
+  inBytes?: Epilogue;
   /** Where the tokens of a pass stand, if the epilogue asks and they are not one conversation's. */
   rows?: RowTable;
   /** The bytes that a pass of `nTokens` at position 0 writes when the linear has `rows` rows. */
@@ -85,6 +87,8 @@ export interface Linear {
   bind(run: Pick<WeightRun, 'parts'>, ...buffers: readonly Bindable[]): readonly GPUBindGroup[];
   /** `groups`: what `bind` made. */
   record(list: CommandList, groups: readonly GPUBindGroup[], nTokens: number): void;
+  /** True for passes in which the epilogue's `inBytes` runs. */
+  leavesBytes?(nTokens: number): boolean;
 }
 
 class LinearOfParts implements Linear {
@@ -107,15 +111,25 @@ class LinearOfParts implements Linear {
   }
 }
 
+/** A linear for passes of at most so many tokens. */
+export interface SizedLinear {
+  most: number;
+  linear: Linear;
+  /** True where it is of an epilogue's `inBytes`. Default: false. */
+  inBytes?: boolean;
+}
+
 /** One product for passes of several sizes: the first linear for at least as many tokens runs. */
-export function bySize(sizes: readonly { most: number; linear: Linear }[]): Linear {
+export function bySize(sizes: readonly SizedLinear[]): Linear {
+  const indexOf = (nTokens: number) => sizes.findIndex(({ most }) => nTokens <= most);
   return {
     bind: (run, ...buffers) => sizes.flatMap(({ linear }) => linear.bind(run, ...buffers)),
     record(list, groups, nTokens) {
-      const size = sizes.findIndex(({ most }) => nTokens <= most);
+      const size = indexOf(nTokens);
       const each = groups.length / sizes.length;
       sizes[size].linear.record(list, groups.slice(size * each, (size + 1) * each), nTokens);
     },
+    leavesBytes: (nTokens) => sizes[indexOf(nTokens)].inBytes ?? false,
   };
 }
 

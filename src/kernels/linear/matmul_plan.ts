@@ -2,7 +2,7 @@
 
 import { GpuProgramError } from '../../errors';
 import { type Reason, why } from '../../shared/why';
-import type { IntegerFormat } from './weight_format';
+import type { IntegerFormat, RowRange } from './weight_format';
 
 const SHARES = [1, 2, 4, 8, 16] as const;
 type Shares = (typeof SHARES)[number];
@@ -27,6 +27,11 @@ export interface PlannedMatmul {
   rows: number;
   cols: number;
   format: IntegerFormat;
+}
+
+/** A matrix whose rows may lie in parts. */
+interface GroupedRows extends Pick<PlannedMatmul, 'rows' | 'format'> {
+  parts?: readonly RowRange[];
 }
 
 type TileLimits = Pick<GPUSupportedLimits, 'maxComputeInvocationsPerWorkgroup' | 'maxComputeWorkgroupStorageSize'>;
@@ -135,6 +140,20 @@ function tileBytes(tiles: Tiles, format: IntegerFormat): number {
   const slots = tiles.stages * tiles.kShares;
   const blocks = slots * (tileRows(tiles) * (32 + 4 * w) + tileTokens(tiles) * (32 + 4 * x));
   return blocks + (tiles.kShares > 1 ? 16 * threadsOf(tiles) : 0);
+}
+
+/**
+ * True if every part of a matrix is made of whole groups of `finishRows` rows, and so is a tile, whose workgroup memory
+ * also holds half a float for each row and token that it emits at once.
+ */
+export function hasWholeGroups(limits: TileLimits, shape: GroupedRows, tiles: Tiles, finishRows: number): boolean {
+  const { rows, format, parts = [{ row0: 0, rows }] } = shape;
+  const halves = 2 * tileRows(tiles) * 4 * tiles.tokenThreads;
+  return (
+    tileRows(tiles) % finishRows === 0 &&
+    parts.every((part) => part.row0 % finishRows === 0 && part.rows % finishRows === 0) &&
+    tileBytes(tiles, format) + halves <= limits.maxComputeWorkgroupStorageSize
+  );
 }
 
 /**

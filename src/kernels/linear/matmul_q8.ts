@@ -1,12 +1,23 @@
 // The linear of all tokens of a pass on quantized activations.
 
+import finishTokensNone from '../../../shaders/linear/finish_tokens_none.wgsl?raw';
+import lowered from '../../../shaders/linear/lowered.wgsl?raw';
 import matmul from '../../../shaders/linear/matmul_q8.wgsl?raw';
 import scalesAffine from '../../../shaders/linear/matmul_q8_scales_affine.wgsl?raw';
 import scalesHalves from '../../../shaders/linear/matmul_q8_scales_halves.wgsl?raw';
 import scalesOne from '../../../shaders/linear/matmul_q8_scales_one.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { bySize, compileLinear, type Epilogue, type Linear, type LinearShape, ownRows } from './linear';
-import { PASS_TOKENS, planMatmulQ8, SOFTWARE_TILES, type Tiles, tileRows, tileTokens } from './matmul_plan';
+import {
+  hasWholeGroups,
+  PASS_TOKENS,
+  planMatmulQ8,
+  SOFTWARE_TILES,
+  type Tiles,
+  tileRows,
+  tileTokens,
+} from './matmul_plan';
+import { roundsOnce } from './rounding';
 import type { IntegerFormat, WeightFormat } from './weight_format';
 
 /**
@@ -46,8 +57,10 @@ export async function createMatmulQ8(
   const sizes = PASS_TOKENS.map(async (most, i) => {
     const isLargest = i === PASS_TOKENS.length - 1;
     const tiles = planMatmulQ8(gpu.limits, planned, most, isLargest ? given : undefined);
-    const linear = await createTiledMatmul(gpu, shape, epilogue, tiles);
-    return { most: isLargest ? Number.POSITIVE_INFINITY : most, linear };
+    const { inBytes } = epilogue;
+    const bytes = inBytes && hasWholeGroups(gpu.limits, shape, tiles, inBytes.finishRows ?? 2) ? inBytes : null;
+    const linear = await createTiledMatmul(gpu, shape, bytes ?? epilogue, tiles);
+    return { most: isLargest ? Number.POSITIVE_INFINITY : most, linear, inBytes: bytes !== null };
   });
   return bySize(await Promise.all(sizes));
 }
@@ -57,18 +70,25 @@ export async function createMatmulQ8(
  * once.
  * @throws GpuProgramError with the number that does not fit
  */
-export function createTiledMatmul(gpu: Gpu, shape: MatmulQ8Shape, epilogue: Epilogue, given: Tiles): Promise<Linear> {
+export async function createTiledMatmul(
+  gpu: Gpu,
+  shape: MatmulQ8Shape,
+  epilogue: Epilogue,
+  given: Tiles,
+): Promise<Linear> {
   const tiles = planMatmulQ8(gpu.limits, shape, PASS_TOKENS[0], given);
   const { rowThreads, tokenThreads, tokensEach, stages, kShares } = tiles;
+  const ROUNDS_ONCE = await roundsOnce(gpu);
   return compileLinear(gpu, shape, epilogue, {
     name: 'matmul_q8',
-    wgsl: [SCALES[shape.format], matmul],
+    wgsl: [lowered, SCALES[shape.format], ...(epilogue.finishRows ? [] : [finishTokensNone]), matmul],
     constants: () => ({
       ROW_THREADS: rowThreads,
       TOKEN_THREADS: tokenThreads,
       TOKENS_EACH: tokensEach,
       STAGES: stages,
       K_SHARES: kShares,
+      ROUNDS_ONCE,
     }),
     grid: ({ rows }, nTokens) => [Math.ceil(nTokens / tileTokens(tiles)), Math.ceil(rows / tileRows(tiles))],
     tokens: (nTokens) => nTokens,

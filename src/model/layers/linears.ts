@@ -10,6 +10,7 @@ import { createQuantizeActivations } from '../../kernels/elementwise/quantize_ac
 import { createLinear, type LinearPass, type MadeLinear } from '../../kernels/linear/create_linear';
 import { gateUpEpilogue } from '../../kernels/linear/epilogues/gate_up';
 import { gateUpQ8Epilogue } from '../../kernels/linear/epilogues/gate_up_q8';
+import { gateUpTileQ8Epilogue } from '../../kernels/linear/epilogues/gate_up_tile_q8';
 import { headEpilogue } from '../../kernels/linear/epilogues/head';
 import { qkvEpilogue } from '../../kernels/linear/epilogues/qkv';
 import { residualEpilogue } from '../../kernels/linear/epilogues/residual';
@@ -24,12 +25,14 @@ import { arrived } from '../../shared/part';
 import type { Buffers } from '../buffers';
 import type { KvCache } from '../kv/kv_cache';
 import type { PaddedConfig } from '../padding';
-import { isInterleaved, type LinearWeights, type ModelWeights } from '../weights/weights';
+import { isInterleaved, type LayerWeights, type LinearWeights, type ModelWeights } from '../weights/weights';
 import { type ActivationType, type Arithmetic, arithmeticOf, type MatrixChoice } from './arithmetic';
 
 /** Dispatches with their buffers bound, ready to record. */
 export interface Operation {
   record(list: CommandList, nTokens: number): void;
+  /** True for passes whose output is in the signed bytes of quantize_activations instead of f32. */
+  leavesBytes?(nTokens: number): boolean;
 }
 
 /** The linears of a layer. */
@@ -123,13 +126,29 @@ export class LinearBuilder {
   async prefill(index: number): Promise<Linears> {
     const { weights, buffers } = this.sources;
     const layer = weights.layers[index];
-    const [qkv, o, gateUp, down] = await Promise.all([
+    const [qkv, o, mlp] = await Promise.all([
       this.qkv('prefill', layer.qkv, index),
       this.add('prefill', layer.o, { from: buffers.attn }),
-      this.gateUp('prefill', layer.gateUp),
-      this.add('prefill', layer.down, { from: buffers.h }),
+      this.mlp(layer),
     ]);
-    return { qkv, o, gateUp, down };
+    return { qkv, o, ...mlp };
+  }
+
+  /** Gate and up of many tokens, and down, which takes h in signed bytes where gate and up leave it so. */
+  private async mlp(layer: LayerWeights): Promise<Pick<Linears, 'gateUp' | 'down'>> {
+    const { config, buffers, matrices } = this.sources;
+    const { h } = buffers;
+    const takesBytes =
+      !matrices &&
+      formatRuns(layer.gateUp.matrix).length === 1 &&
+      formatRuns(layer.down.matrix).every((run) => this.inIntegers('prefill', run));
+    const [gateUp, down, downOfBytes] = await Promise.all([
+      this.gateUp('prefill', layer.gateUp, takesBytes ? gateUpTileQ8Epilogue(config.activation) : undefined),
+      this.add('prefill', layer.down, { from: h }),
+      takesBytes ? this.add('prefill', layer.down, { from: h, as: 'q8' }) : null,
+    ]);
+    const downOf = (nTokens: number) => (gateUp.leavesBytes?.(nTokens) && downOfBytes) || down;
+    return { gateUp, down: { record: (list, nTokens) => downOf(nTokens).record(list, nTokens) } };
   }
 
   /**
@@ -183,11 +202,13 @@ export class LinearBuilder {
     return sequence([stored, { record: (list, nTokens) => kernel.record(list, group, nTokens) }]);
   }
 
-  /** h of the MLP; rows of gate and up that are not interleaved take a second dispatch. */
-  async gateUp(pass: LinearPass, weights: LinearWeights): Promise<Operation> {
+  /** h of the MLP; rows of gate and up that are not interleaved take a second dispatch, and leave h in f32. */
+  async gateUp(pass: LinearPass, weights: LinearWeights, inBytes?: Epilogue): Promise<Operation> {
     const { activation, intermediateSize: intermediate } = this.sources.config;
     const { x, y, h } = this.sources.buffers;
-    if (isInterleaved(weights)) return this.linear(pass, weights, gateUpEpilogue(activation), { from: x }, h);
+    if (isInterleaved(weights)) {
+      return this.linear(pass, weights, { ...gateUpEpilogue(activation), inBytes }, { from: x }, h);
+    }
     const { createGatedUnit } = await arrived(import('../../kernels/elementwise/gated_unit'));
     const [stored, kernel] = await Promise.all([
       this.linear(pass, weights, STORE, { from: x }, y),
@@ -233,13 +254,16 @@ export class LinearBuilder {
     const quantizes = pass === 'prefill' && !as && runs.some(({ input }) => input === 'q8');
     const linears = runs.map(async ({ run, shape, input }): Promise<Operation> => {
       const x = quantizes && input === 'q8' ? buffers.xq : from;
-      this.keep(weights, run, { pass, shape, epilogue, input, buffers: [x, ...own] });
+      if (!(as && pass === 'prefill')) this.keep(weights, run, { pass, shape, epilogue, input, buffers: [x, ...own] });
       const isLong = pass === 'prefill' && createLong;
       const kernel = await (isLong
         ? createLong(gpu, shape, epilogue, input === 'q8' ? 'q8' : 'f32')
         : createLinear(gpu, pass, shape, epilogue, input, tuned));
       const groups = kernel.bind(run, x, weights.params, ...own);
-      return { record: (list, nTokens) => kernel.record(list, groups, nTokens) };
+      return {
+        record: (list, nTokens) => kernel.record(list, groups, nTokens),
+        leavesBytes: (nTokens) => kernel.leavesBytes?.(nTokens) ?? false,
+      };
     });
     const quantize = quantizes ? [this.quantize(weights, from)] : [];
     const plain = sequence(await Promise.all([...quantize, ...linears]));
@@ -303,5 +327,6 @@ function sequence(operations: readonly Operation[]): Operation {
     record(list, nTokens) {
       for (const operation of operations) operation.record(list, nTokens);
     },
+    leavesBytes: operations.at(-1)?.leavesBytes,
   };
 }

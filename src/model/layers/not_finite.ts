@@ -1,12 +1,13 @@
 // The search for the operation that first computes a NaN or an infinity: each operation of a pass runs by itself, and
 // its output is read back.
 
+import type { Bindable } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
 import { CommandList, type Step } from '../../gpu/kernel';
 import type { Layers } from './layers';
 import type { LinearSources, Operation } from './linears';
 
-/** An operation, and where it leaves `size` numbers for each token. */
+/** An operation, and where it leaves `size` numbers for each token, or that many bytes and their scales. */
 interface Stage {
   what: string;
   operation: Operation;
@@ -68,7 +69,10 @@ async function firstNotFinite(gpu: Gpu, stages: Iterable<Stage>, step: Step): Pr
     const list = new CommandList(gpu);
     operation.record(list, step.nTokens);
     await list.run(step);
-    if (await allFinite(gpu, out, size * step.nTokens)) continue;
+    const count = size * step.nTokens;
+    // A NaN or an infinity among bytes is one of their scales, which follow them.
+    const numbers = operation.leavesBytes?.(step.nTokens) ? { buffer: out, offset: count, size: count / 8 } : out;
+    if (await allFinite(gpu, numbers, count)) continue;
     const dispatches = list.submitsAt(step).flatMap(({ commands }) => commands);
     return `${what} (${dispatches.at(-1)?.label ?? 'on the CPU'})`;
   }
@@ -76,7 +80,7 @@ async function firstNotFinite(gpu: Gpu, stages: Iterable<Stage>, step: Step): Pr
 }
 
 /** True if the first `count` numbers of a buffer are finite, as far as it reaches. */
-async function allFinite(gpu: Gpu, buffer: GPUBuffer, count: number): Promise<boolean> {
+async function allFinite(gpu: Gpu, buffer: Bindable, count: number): Promise<boolean> {
   const values = new Float32Array(await gpu.read(buffer, Math.min(4 * count, buffer.size)));
   return values.every(Number.isFinite);
 }

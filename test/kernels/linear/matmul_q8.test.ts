@@ -9,14 +9,16 @@ import type { Gpu } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
 import { xqBytes } from '../../../src/kernels/elementwise/quantize_activations';
 import { gateUpEpilogue } from '../../../src/kernels/linear/epilogues/gate_up';
+import { gateUpTileQ8Epilogue } from '../../../src/kernels/linear/epilogues/gate_up_tile_q8';
 import { qkvEpilogue } from '../../../src/kernels/linear/epilogues/qkv';
 import { residualEpilogue } from '../../../src/kernels/linear/epilogues/residual';
-import type { Epilogue } from '../../../src/kernels/linear/linear';
+import type { Epilogue, Linear } from '../../../src/kernels/linear/linear';
 import { MATMUL_TILES, type Tiles } from '../../../src/kernels/linear/matmul_plan';
 import { createMatmulQ8, createTiledMatmul, type MatmulQ8Shape } from '../../../src/kernels/linear/matmul_q8';
+import { assumeRounding, roundsOnce } from '../../../src/kernels/linear/rounding';
 import { rowParts } from '../../../src/kernels/linear/weight_format';
-import { assertClose } from '../../close';
-import { hardwareGpu, PATHS, pathName } from '../../gpu/test_device';
+import { assertClose, relativeError } from '../../close';
+import { hardwareGpu, PATHS, pathName, testGpu, twinOf } from '../../gpu/test_device';
 import { randomArray } from '../../random';
 import { randomMatrix, readFloats } from '../matrix';
 
@@ -135,6 +137,59 @@ test('gate_up is silu(gate) * up, q8, 63 and 65 tokens, 2x31 rows, a single bloc
   }
 });
 
+describe('gate_up_tile_q8 is silu(gate) * up in signed bytes, all tokens of a block side by side', () => {
+  const [LARGE, SHARED, WIDE] = [MATMUL_TILES[3], MATMUL_TILES[4], MATMUL_TILES[6]];
+  for (const [what, format, intermediate, cols, tiles, nTokens, partRows] of [
+    ['a thread a block', 'q4', 64, 64, LARGE, 67, undefined],
+    ['two shares of k', 'q8', 32, 96, SHARED, 33, undefined],
+    ['two blocks a tile, of which the second is half empty', 'q4_k', 96, 256, WIDE, 65, undefined],
+    ['parts', 'q4', 96, 32, LARGE, 1, 128],
+  ] as const) {
+    test(`${what}, ${format}, ${nTokens} tokens, 2x${intermediate} rows, ${cols} columns`, async () => {
+      const gpu = await hardwareGpu();
+      const rows = 2 * intermediate;
+      const shape = shapeOf(rows, cols, format, { bias: true, parts: partRows && rowParts(rows, partRows) });
+      const o = await operands(gpu, shape, nTokens);
+      const count = nTokens * intermediate;
+      const h = gpu.upload('h', new Uint8Array(count + count / 8 + 16).fill(0xaa));
+      await run(gpu, shape, gateUpTileQ8Epilogue('silu'), tiles, o, [h], { nTokens, position: 0 });
+      const read = await gpu.read(h);
+      const [q, d] = [new Int8Array(read, 0, count), new Float32Array(read, count, count / 32)];
+      for (const [t, y] of o.y.entries()) {
+        for (let block = 0; block < intermediate / 32; block++) {
+          const at = block * nTokens + t;
+          const expected = Float32Array.from({ length: 32 }, (_, i) => {
+            const row = 2 * (32 * block + i);
+            return silu(y[row]) * y[row + 1];
+          });
+          const largest = expected.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
+          expect(d[at] / (largest / 127), `token ${t}, block ${block}`).toBeCloseTo(1, 4);
+          const off = expected.map((v, i) => Math.abs(q[at * 32 + i] - v / d[at]));
+          expect(Math.max(...off), `token ${t}, block ${block}`).toBeLessThan(0.51);
+        }
+      }
+      expect([...new Uint8Array(read, count + count / 8)]).toEqual(Array(16).fill(0xaa));
+      expect(gpu.failure).toBeNull();
+    });
+  }
+});
+
+test('gate and up leave bytes in tiles of whole blocks alone', async () => {
+  const gpu = await hardwareGpu();
+  const epilogue = { ...GATE_UP, inBytes: gateUpTileQ8Epilogue('silu') };
+  const linear = await createMatmulQ8(gpu, shapeOf(64, 32, 'q4'), epilogue, MATMUL_TILES[3]);
+  const plain = await createMatmulQ8(gpu, shapeOf(64, 32, 'q4'), GATE_UP, MATMUL_TILES[3]);
+  const cut = await createMatmulQ8(gpu, shapeOf(62, 32, 'q4'), epilogue, MATMUL_TILES[3]);
+  const small = await createMatmulQ8(gpu, shapeOf(64, 32, 'q4'), epilogue, SMALL);
+  const leave = (each: Linear) => [64, 257].map((nTokens) => each.leavesBytes?.(nTokens) ?? false);
+  expect([linear, plain, cut, small].map(leave)).toEqual([
+    [false, true], // 64 tokens have tiles of 32 rows
+    [false, false],
+    [false, false],
+    [false, false],
+  ]);
+});
+
 const silu = (v: number) => v / (1 + Math.exp(-v));
 
 test(`residual adds W x, q4, 67 rows, one token, one stage, ${pathName(PATHS[1])}`, async () => {
@@ -195,6 +250,36 @@ describe('shares of k', () => {
       expect(gpu.failure).toBeNull();
     });
   }
+});
+
+describe('with an fma for the zero of a sum', () => {
+  for (const [format, cols] of [
+    ['q4', 96],
+    ['q8', 64],
+    ['q4_k', 256],
+    ['q6_k', 512],
+  ] as const) {
+    test(`residual adds W x, ${format}, 33 tokens, 65x${cols}, within half a step of a block`, async () => {
+      const gpu = twinOf(await hardwareGpu());
+      expect(await roundsOnce(gpu)).toBe(false);
+      assumeRounding(gpu, true);
+      const shape = shapeOf(65, cols, format);
+      const o = await operands(gpu, shape, 33);
+      const residual = gpu.upload('residual', new Float32Array(33 * 65));
+      await run(gpu, shape, RESIDUAL, SMALL, o, [residual], { nTokens: 33, position: 0 });
+      // The fma of these tests rounds twice. One that rounds once is as exact as the tests above ask.
+      const error = relativeError(await readFloats(gpu, residual, 33 * 65), flat(o.y));
+      expect(error).toBeGreaterThan(1e-6);
+      expect(error).toBeLessThan(1e-3);
+    });
+  }
+
+  test('no adapter in software is asked how it rounds', async () => {
+    const gpu = await testGpu();
+    const dispatches = gpu.counters.dispatches;
+    expect([gpu.isSoftware, await roundsOnce(gpu)]).toEqual([true, false]);
+    expect(gpu.counters.dispatches).toBe(dispatches);
+  });
 });
 
 test('a pass takes the kernel of its size', async () => {

@@ -65,7 +65,7 @@ export const BUDGETS = [
     name: 'code of a first answer from a hub',
     files: ['lib/vivace.js', 'lib/vivace_worker_core-*.js', 'lib/vivace_worker_part_hub_model-*.js'],
     budgetKb: 110,
-    ceilingKb: 148.2,
+    ceilingKb: 149.2,
   },
   // 0.2 KB of them: the cost of a context with windows, in the settings; 0.5: waits that end, words for any model;
   // 0.1: a panel that comes in the middle of an answer waits for the next one; 0.1: each caller of a load hears of its
@@ -100,7 +100,7 @@ export const BUDGETS = [
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 93 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 223.7 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 224.8 },
 ];
 
 /** The built file below dist/ that a name with a `*` means. */

@@ -24,6 +24,12 @@ test('a prompt quantizes in front of each product, which does not hide its place
   expect(Object.fromEntries(counts)).toMatchObject({ quantize_activations: 10, o: 2, gate_up: 2, down: 2 });
 });
 
+test('down follows gate and up that leave bytes for it', () => {
+  const prompt = ['kernels/qkv', 'kernels/residual', 'kernels/gate_up_tile_q8', 'kernels/residual'];
+  const named = prompt.map((name) => command(`${name}.matmul_q8`));
+  expect([...byKind(named).keys()]).toEqual(['qkv', 'o', 'gate_up', 'down']);
+});
+
 test('the two linears that add to the residual stream are told apart by their place', () => {
   const step = ['kernels/embed', ...LAYER, ...LAYER, 'kernels/head.matvec_to_q8', 'kernels/sample'].map(command);
   const counts = [...byKind(step)].map(([kind, commands]) => [kind, commands.length]);
