@@ -7,7 +7,7 @@ const QUANTIZED_QUADS = QUADS;
 
 // The first QUADS threads have a quad of o each; `head` counts those of all tokens.
 fn put_merged(head: u32, lid: u32, o: vec4<f32>) {
-  if (lid < QUADS) { quads[lid] = o; }
+  if (lid < QUADS) { quads[lid] = array(o.x, o.y, o.z, o.w); }
   workgroupBarrier();
   if (lid < QUADS) {
     let quad = head * QUADS + lid;

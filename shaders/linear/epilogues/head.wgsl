@@ -5,7 +5,7 @@
 @group(0) @binding(4) var<storage, read_write> logits: array<f32>;   // (ROWS), ROWS = vocabulary
 @group(0) @binding(5) var<storage, read_write> maxima: array<u32>;   // (ceil(ROWS / 32))
 
-var<workgroup> pair_keys: array<vec4<u32>, ROWS_PER_WORKGROUP / 8u>;
+var<workgroup> pair_keys: array<array<u32, 16>, (ROWS_PER_WORKGROUP + 31u) / 32u>; // of the pairs of each group
 
 fn fetch_ahead(first_row: u32, lid: u32) {}
 
@@ -23,12 +23,12 @@ fn finish(first_row: u32, lid: u32) {
         key = max(key, key_of(bitcast<u32>(y.y)));
       }
     }
-    pair_keys[lid / 4u][lid % 4u] = key;
+    pair_keys[lid / 16u][lid % 16u] = key;
   }
   workgroupBarrier();
   if (32u * lid < ROWS_PER_WORKGROUP && first_row + 32u * lid < PART_ROWS) {
-    let i = 4u * lid;
-    let most = max(max(pair_keys[i], pair_keys[i + 1u]), max(pair_keys[i + 2u], pair_keys[i + 3u]));
-    maxima[(ROW0 + first_row) / 32u + lid] = max(max(most.x, most.y), max(most.z, most.w));
+    var most = 0u;
+    for (var i = 0u; i < 16u; i++) { most = max(most, pair_keys[lid][i]); }
+    maxima[(ROW0 + first_row) / 32u + lid] = most;
   }
 }

@@ -23,12 +23,21 @@ fn prepare_x(lid: u32) {
       if (BLOCK_LANES == 8u) { square += subgroupShuffleXor(square, 4u); }
     }
     let d = block_d(most);
+    let four = words_of_four(quantize_quad(v, d.y));
+    var high = four;
+    if (BLOCK_LANES == 4u) { high = words_of_four(quantize_quad(w, d.y)); }
     if (here < BLOCKS) {
-      let q = quantize_quad(v, d.y);
-      if (lane < 4u) { x_low[block][lane] = q; } else { x_high[block][lane % 4u] = q; }
-      if (BLOCK_LANES == 4u) { x_high[block][lane] = quantize_quad(w, d.y); }
-      if (lane == 0u) { x_d[block] = vec2(d.x, square); }
+      if (lane == 0u) {
+        x_low[block] = four;
+        x_d[block] = vec2(d.x, square);
+      }
+      if (lane == BLOCK_LANES - 4u) { x_high[block] = high; }
     }
   }
   workgroupBarrier();
+}
+
+// The words of four lanes, in the first of them. One lane writes a vector, since a write to a component may write all.
+fn words_of_four(q: u32) -> vec4<u32> {
+  return vec4(q, subgroupShuffleXor(q, 1u), subgroupShuffleXor(q, 2u), subgroupShuffleXor(q, 3u));
 }
