@@ -8,16 +8,16 @@
 // add up at the end: a block waits for memory about as long, however few tokens there are. While the tile of one block
 // is multiplied, the next is on its way from memory into registers; with two STAGES one barrier a block is enough. A
 // thread does per block of k, 8 rows and 4 tokens: 256 dot4I8Packed, 24 reads of 16 bytes and 12 of 4 from workgroup
-// memory, 128 operations on floats. A GPU that does 64 of these dots a clock and reads 128 bytes needs half as long for
-// the reads as for the dots, and less with 8 tokens, which share the reads of the rows. Neighboring threads alternate
-// between tokens and rows (bits 0, 2, 4 and 1, 3 of the index): each half warp reads four words of 16 bytes in
-// different banks.
+// memory, and 64 operations on floats where an fma rounds once, else 96. A GPU that does 64 of these dots a clock and
+// reads 128 bytes needs half as long for the reads as for the dots, and less with 8 tokens, which share the reads of
+// the rows. Neighboring threads alternate between tokens and rows (bits 0, 2, 4 and 1, 3 of the index): each half warp
+// reads four words of 16 bytes in different banks.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM (only where the bias starts), BIAS; ROW_THREADS, a multiple of 4,
-// TOKEN_THREADS, of 8, TOKENS_EACH, STAGES, K_SHARES. Libraries: block, weights/* with quants, matmul_q8_scales_*,
-// params.
+// TOKEN_THREADS, of 8, TOKENS_EACH, STAGES, K_SHARES; ROUNDS_ONCE. Libraries: block, weights/* with quants, lowered,
+// matmul_q8_scales_*, params.
 // The epilogue defines fetch(token, row) and emit(token, row, y, fetched), row even; and
-// finish_tokens(first_token, first_row, thread), which follows what all threads emitted of TOKENS_AT_ONCE tokens and
-// TILE_ROWS rows, the first of which is that of its part (finish_tokens_none).
+// finish_tokens(first_token, first_row, thread), which runs when all threads have emitted TOKENS_AT_ONCE tokens of
+// TILE_ROWS rows; first_row counts from the first row of the part (finish_tokens_none).
 const BLOCKS = COLS / 32u;
 const TILE_ROWS = 8u * ROW_THREADS;
 const TILE_TOKENS = TOKENS_EACH * TOKEN_THREADS;

@@ -12,10 +12,12 @@ const GROWTH = 1.1;
  */
 const CLOSE_PAUSE_MS = 0.25;
 const CLOSE_GROWTH = 1.04;
-/** The growth of a close watch from LEAST_PAUSE_MS on: a token is noticed at most 2 % of the wait too late. */
+/** The growth of a close watch from LEAST_PAUSE_MS on: a token is noticed a millisecond and 1 % too late, at most. */
 const LATER_GROWTH = 1.01;
 /** The share of an expected wait that passes before the close look. */
 const EXPECTED_SHARE = 0.97;
+/** Longest expected wait that ends within a close look. For longer ones a millisecond is nothing. */
+const MOST_EXPECTED_MS = 500;
 
 interface Scheduler {
   postTask(task: () => void, options: { delay: number }): Promise<void>;
@@ -55,12 +57,13 @@ export class Watch {
 
   /**
    * Watches more often until `wait` ends: somebody waits for a first token. Looks closely when about `expectedMs` have
-   * passed, and ever less so afterwards.
+   * passed, and ever less so afterwards. 0, where nothing is known: looks closely at once.
    */
   closely(wait: Promise<unknown>, expectedMs: number): void {
     this.awaited = wait;
     this.pauseMs = LEAST_PAUSE_MS;
-    this.closeAt = performance.now() + EXPECTED_SHARE * expectedMs;
+    const isLong = expectedMs > MOST_EXPECTED_MS;
+    this.closeAt = isLong ? Number.POSITIVE_INFINITY : performance.now() + EXPECTED_SHARE * expectedMs;
     const end = () => {
       if (this.awaited !== wait) return;
       this.awaited = null;

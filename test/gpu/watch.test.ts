@@ -177,6 +177,14 @@ test('a close watch looks closely from 97 % of the expected wait on, a pause of 
   now.mockRestore();
 });
 
+test('a close watch of a very long wait never looks closely', async () => {
+  const { watch, delays, pass } = watched();
+  watch.closely(new Promise(() => {}), 501);
+  watch.begin();
+  for (let i = 0; i < 20; i++) await pass();
+  expect(Math.min(...delays)).toBe(1);
+});
+
 test('where work was submitted in the pause, nothing more is', async () => {
   const { watch, submits, pass } = watched();
   watch.begin();

@@ -15,7 +15,7 @@ const ENTRIES = Object.keys(exports).filter((name) => !/\.js(on)?$/.test(name));
 /** Every classic script of the tag, and the worker. */
 const SCRIPTS = Object.keys(exports).filter((name) => name.endsWith('.js'));
 
-const MOST_BYTES = 1_370_000;
+const MOST_BYTES = 1_380_000;
 const STORYTELLER = 'public/models/storyteller';
 
 let project: Project;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => project?.remove());
 
-test('the tarball has the built files alone, without a model, below 1.37 MB', () => {
+test('the tarball has the built files alone, without a model, below 1.38 MB', () => {
   const { bytes, files } = project.tarball;
   expect(bytes).toBeLessThan(MOST_BYTES);
   expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'dist/embed.js', 'dist/lib/vivace.d.ts']));

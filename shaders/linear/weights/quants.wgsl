@@ -12,7 +12,7 @@ fn load_packed(block: u32) -> Packed { return packed(load_raw(block), block); }
 const SUM_BITS = 0x4b400000;
 const SUM_ZERO = 12582912.0;
 
-// SUM_ZERO plus the product of 16 signed bytes with 16 others.
+// SUM_ZERO plus the dot product of 16 signed bytes and 16 others.
 fn raised_dot16(w: vec4<u32>, x: vec4<u32>) -> f32 {
   return bitcast<f32>(SUM_BITS
     + dot4I8Packed(w.x, x.x) + dot4I8Packed(w.y, x.y) + dot4I8Packed(w.z, x.z) + dot4I8Packed(w.w, x.w));
@@ -20,8 +20,8 @@ fn raised_dot16(w: vec4<u32>, x: vec4<u32>) -> f32 {
 
 fn dot16(w: vec4<u32>, x: vec4<u32>) -> f32 { return raised_dot16(w, x) - SUM_ZERO; }
 
-// SUM_ZERO plus the product of two blocks of 32 signed bytes, elements 0 to 15 and 16 to 31 of each. The product is at
-// most 32 * 128 * 127 in magnitude.
+// SUM_ZERO plus the dot product of two blocks of 32 signed bytes, elements 0 to 15 and 16 to 31 of each. The product is
+// at most 32 * 128 * 127 in magnitude.
 fn raised_dot32(w_low: vec4<u32>, w_high: vec4<u32>, x_low: vec4<u32>, x_high: vec4<u32>) -> f32 {
   return bitcast<f32>(SUM_BITS
     + dot4I8Packed(w_low.x, x_low.x) + dot4I8Packed(w_low.y, x_low.y)

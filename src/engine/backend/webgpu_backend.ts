@@ -30,8 +30,8 @@ import type { VectorReader } from './vector_reader';
 const MAX_RUN_AHEAD = 64;
 /** A pass that takes longer ends before the next is queued: a stop waits for one pass then, not for two. */
 const LONG_PASS_MS = 1000;
-/** Passes of similar length take similar times for each token. */
-const MOST_RATIO = 1.25;
+/** Most that the lengths of two similar passes differ. */
+const MOST_LENGTH_RATIO = 1.25;
 /** Most steps of a run that are timed. */
 const TIMED_STEPS = 2048;
 
@@ -193,13 +193,14 @@ export class WebGpuBackend implements Backend {
   private watchClosely(token: Promise<Arrival>, nTokens: number): void {
     const { lastWait } = this;
     const ratio = nTokens / lastWait.nTokens;
-    const isSimilar = ratio > 1 / MOST_RATIO && ratio < MOST_RATIO;
+    const isSimilar = ratio > 1 / MOST_LENGTH_RATIO && ratio < MOST_LENGTH_RATIO;
     const begun = performance.now();
-    this.gpu.watch.closely(token, isSimilar ? ratio * lastWait.ms : 0);
-    const arrived = () => {
+    // Some more tokens may take no longer.
+    this.gpu.watch.closely(token, isSimilar ? Math.min(1, ratio) * lastWait.ms : 0);
+    const remember = () => {
       this.lastWait = { nTokens, ms: performance.now() - begun };
     };
-    token.then(arrived, ignore);
+    token.then(remember, ignore);
   }
 
   goOn(ids: Uint32Array<ArrayBuffer>, place?: Place): void {

@@ -47,13 +47,18 @@ export interface Epilogue {
    * workgroups of this many rows, or a multiple.
    */
   finishRows?: number;
-  /** The same with outputs in signed bytes, where the tiles of a matmul_q8 have whole groups of its rows. */
-  inBytes?: Epilogue;
+  /** Bytes of workgroup memory that `finish_tokens` takes for each row and each token that are emitted at once. */
+  finishBytes?: number;
+  /** The same with outputs in signed bytes, for tiles of a matmul_q8 that have whole groups of its rows. */
+  quantizing?: QuantizingEpilogue;
   /** Where the tokens of a pass stand, if the epilogue asks and they are not one conversation's. */
   rows?: RowTable;
   /** The bytes that a pass of `nTokens` at position 0 writes when the linear has `rows` rows. */
   outputs(rows: number, nTokens: number): readonly EpilogueOutput[];
 }
+
+/** An epilogue of matmul_q8 that leaves signed bytes. */
+export type QuantizingEpilogue = Epilogue & Required<Pick<Epilogue, 'finishRows' | 'finishBytes'>>;
 
 /**
  * Bytes that an epilogue writes: from offset 0, `runs` times (default 1) `bytes` bytes, `stride` bytes apart. Multiples
@@ -87,7 +92,7 @@ export interface Linear {
   bind(run: Pick<WeightRun, 'parts'>, ...buffers: readonly Bindable[]): readonly GPUBindGroup[];
   /** `groups`: what `bind` made. */
   record(list: CommandList, groups: readonly GPUBindGroup[], nTokens: number): void;
-  /** True for passes in which the epilogue's `inBytes` runs. */
+  /** True for passes in which the epilogue's `quantizing` runs. */
   leavesBytes?(nTokens: number): boolean;
 }
 
@@ -115,8 +120,8 @@ class LinearOfParts implements Linear {
 export interface SizedLinear {
   most: number;
   linear: Linear;
-  /** True where it is of an epilogue's `inBytes`. Default: false. */
-  inBytes?: boolean;
+  /** True where the epilogue's `quantizing` runs. Default: false. */
+  leavesBytes?: boolean;
 }
 
 /** One product for passes of several sizes: the first linear for at least as many tokens runs. */
@@ -129,7 +134,7 @@ export function bySize(sizes: readonly SizedLinear[]): Linear {
       const each = groups.length / sizes.length;
       sizes[size].linear.record(list, groups.slice(size * each, (size + 1) * each), nTokens);
     },
-    leavesBytes: (nTokens) => sizes[indexOf(nTokens)].inBytes ?? false,
+    leavesBytes: (nTokens) => sizes[indexOf(nTokens)].leavesBytes ?? false,
   };
 }
 

@@ -34,6 +34,12 @@ interface GroupedRows extends Pick<PlannedMatmul, 'rows' | 'format'> {
   parts?: readonly RowRange[];
 }
 
+/** The rows that an epilogue takes together, and its bytes for each row and token that are emitted at once. */
+interface Finish {
+  finishRows: number;
+  finishBytes: number;
+}
+
 type TileLimits = Pick<GPUSupportedLimits, 'maxComputeInvocationsPerWorkgroup' | 'maxComputeWorkgroupStorageSize'>;
 
 export const tileRows = ({ rowThreads }: Pick<Tiles, 'rowThreads'>): number => 8 * rowThreads;
@@ -143,16 +149,20 @@ function tileBytes(tiles: Tiles, format: IntegerFormat): number {
 }
 
 /**
- * True if every part of a matrix is made of whole groups of `finishRows` rows, and so is a tile, whose workgroup memory
- * also holds half a float for each row and token that it emits at once.
+ * True if an epilogue fits tiles: both they and every part of the matrix have whole groups of its rows, and workgroup
+ * memory holds what it keeps of the tokens that are emitted at once.
  */
-export function hasWholeGroups(limits: TileLimits, shape: GroupedRows, tiles: Tiles, finishRows: number): boolean {
-  const { rows, format, parts = [{ row0: 0, rows }] } = shape;
-  const halves = 2 * tileRows(tiles) * 4 * tiles.tokenThreads;
+export function fitsTiles(
+  limits: TileLimits,
+  { rows, format, parts = [{ row0: 0, rows }] }: GroupedRows,
+  tiles: Tiles,
+  { finishRows, finishBytes }: Finish,
+): boolean {
+  const atOnce = 4 * tiles.tokenThreads; // TOKENS_AT_ONCE of matmul_q8.wgsl
   return (
     tileRows(tiles) % finishRows === 0 &&
     parts.every((part) => part.row0 % finishRows === 0 && part.rows % finishRows === 0) &&
-    tileBytes(tiles, format) + halves <= limits.maxComputeWorkgroupStorageSize
+    tileBytes(tiles, format) + finishBytes * tileRows(tiles) * atOnce <= limits.maxComputeWorkgroupStorageSize
   );
 }
 

@@ -8,15 +8,7 @@ import scalesHalves from '../../../shaders/linear/matmul_q8_scales_halves.wgsl?r
 import scalesOne from '../../../shaders/linear/matmul_q8_scales_one.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { bySize, compileLinear, type Epilogue, type Linear, type LinearShape, ownRows } from './linear';
-import {
-  hasWholeGroups,
-  PASS_TOKENS,
-  planMatmulQ8,
-  SOFTWARE_TILES,
-  type Tiles,
-  tileRows,
-  tileTokens,
-} from './matmul_plan';
+import { fitsTiles, PASS_TOKENS, planMatmulQ8, SOFTWARE_TILES, type Tiles, tileRows, tileTokens } from './matmul_plan';
 import { roundsOnce } from './rounding';
 import type { IntegerFormat, WeightFormat } from './weight_format';
 
@@ -57,10 +49,10 @@ export async function createMatmulQ8(
   const sizes = PASS_TOKENS.map(async (most, i) => {
     const isLargest = i === PASS_TOKENS.length - 1;
     const tiles = planMatmulQ8(gpu.limits, planned, most, isLargest ? given : undefined);
-    const { inBytes } = epilogue;
-    const bytes = inBytes && hasWholeGroups(gpu.limits, shape, tiles, inBytes.finishRows ?? 2) ? inBytes : null;
-    const linear = await createTiledMatmul(gpu, shape, bytes ?? epilogue, tiles);
-    return { most: isLargest ? Number.POSITIVE_INFINITY : most, linear, inBytes: bytes !== null };
+    const { quantizing } = epilogue;
+    const leavesBytes = quantizing !== undefined && fitsTiles(gpu.limits, shape, tiles, quantizing);
+    const linear = await createTiledMatmul(gpu, shape, leavesBytes ? quantizing : epilogue, tiles);
+    return { most: isLargest ? Number.POSITIVE_INFINITY : most, linear, leavesBytes };
   });
   return bySize(await Promise.all(sizes));
 }

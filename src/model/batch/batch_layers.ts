@@ -11,7 +11,7 @@ import { arrived } from '../../shared/part';
 import type { LinearBuilder, LinearSources, Operation } from '../layers/linears';
 import type { FusedLaunch } from '../step/decode_step';
 import { type FusedModel, fusedModel, type StepSources } from '../step/fused_model';
-import { fewLinears, takesIntegers } from './few_linears';
+import { fewLinears } from './few_linears';
 
 /** Keys that are worth a workgroup of attention, and workgroups of all conversations together that fill a large GPU. */
 const SPLIT_KEYS = 128;
@@ -69,7 +69,7 @@ export async function compileFusedLayers(sources: StepSources, { launch }: Fused
 export async function createPlainLayers(linears: LinearBuilder, sources: LinearSources): Promise<BatchLayers> {
   const { gpu, config, weights, attentionShape, kvCache, buffers } = sources;
   const { q, attn, status } = buffers;
-  const inQ8 = weights.layers.every(({ o }) => takesIntegers(linears, o));
+  const inQ8 = weights.layers.every(({ o }) => linears.takesIntegers(o));
   const quantizesAttn = inQ8 && config.headDim % BLOCK === 0;
   const merged = quantizesAttn ? mergedQ8(ZERO_BELOW) : undefined;
   const [attention, ...layers] = await Promise.all([

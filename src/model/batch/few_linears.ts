@@ -2,9 +2,8 @@
 // its input in signed bytes, so that no dispatch quantizes it.
 
 import { gateUpRowsQ8Epilogue } from '../../kernels/linear/epilogues/gate_up_rows_q8';
-import { formatRuns } from '../../kernels/linear/weight_format';
 import type { LinearBuilder, LinearSources, Linears } from '../layers/linears';
-import { isInterleaved, type LinearWeights } from '../weights/weights';
+import { isInterleaved } from '../weights/weights';
 
 /** @param quantizesAttn attention leaves its output in signed bytes */
 export async function fewLinears(
@@ -18,8 +17,8 @@ export async function fewLinears(
   const epilogue = gateUpRowsQ8Epilogue(config.activation);
   const quantizesH =
     isInterleaved(layer.gateUp) &&
-    takesIntegers(linears, layer.down) &&
-    takesIntegers(linears, layer.gateUp, epilogue.finishRows);
+    linears.takesIntegers(layer.down) &&
+    linears.takesIntegers(layer.gateUp, epilogue.finishRows);
   const [qkv, o, gateUp, down] = await Promise.all([
     linears.qkv('prefill', layer.qkv, index),
     linears.add('prefill', layer.o, { from: attn, as: quantizesAttn ? 'q8' : undefined }),
@@ -29,11 +28,4 @@ export async function fewLinears(
     linears.add('prefill', layer.down, { from: h, as: quantizesH ? 'q8' : undefined }),
   ]);
   return { qkv, o, gateUp, down };
-}
-
-/** True if all rows run in integers, in groups of `together` rows. */
-export function takesIntegers(linears: LinearBuilder, { matrix }: LinearWeights, together = 1): boolean {
-  return formatRuns(matrix).every(
-    (run) => linears.inIntegers('prefill', run) && run.parts.every(({ row0 }) => row0 % together === 0),
-  );
 }

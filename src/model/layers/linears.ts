@@ -15,7 +15,7 @@ import { headEpilogue } from '../../kernels/linear/epilogues/head';
 import { qkvEpilogue } from '../../kernels/linear/epilogues/qkv';
 import { residualEpilogue } from '../../kernels/linear/epilogues/residual';
 import { STORE } from '../../kernels/linear/epilogues/store';
-import type { Epilogue, Linear, LinearShape } from '../../kernels/linear/linear';
+import type { Epilogue, Linear, LinearShape, QuantizingEpilogue } from '../../kernels/linear/linear';
 import { hasIntegers } from '../../kernels/linear/matmul_q8';
 import { isF32, type MatvecInput } from '../../kernels/linear/matvec';
 import { fitsMatvec } from '../../kernels/linear/matvec_plan';
@@ -77,6 +77,8 @@ export interface LongLinear {
 /** Another way for long passes (matrices.ts). */
 export interface LongPasses {
   readonly choice: MatrixChoice;
+  /** What keeps this GPU from them, or null. */
+  readonly fault: string | null;
   /** `plain` for short passes and the same linear the other way for long ones; null where a run does not fit. */
   besides(plain: Operation, linear: LongLinear): Promise<Operation | null>;
 }
@@ -136,19 +138,27 @@ export class LinearBuilder {
 
   /** Gate and up of many tokens, and down, which takes h in signed bytes where gate and up leave it so. */
   private async mlp(layer: LayerWeights): Promise<Pick<Linears, 'gateUp' | 'down'>> {
-    const { config, buffers, matrices } = this.sources;
-    const { h } = buffers;
-    const takesBytes =
-      !matrices &&
-      formatRuns(layer.gateUp.matrix).length === 1 &&
-      formatRuns(layer.down.matrix).every((run) => this.inIntegers('prefill', run));
+    const { h } = this.sources.buffers;
+    const quantizing = this.quantizingGateUp(layer);
     const [gateUp, down, downOfBytes] = await Promise.all([
-      this.gateUp('prefill', layer.gateUp, takesBytes ? gateUpTileQ8Epilogue(config.activation) : undefined),
+      this.gateUp('prefill', layer.gateUp, quantizing),
       this.add('prefill', layer.down, { from: h }),
-      takesBytes ? this.add('prefill', layer.down, { from: h, as: 'q8' }) : null,
+      quantizing ? this.add('prefill', layer.down, { from: h, as: 'q8' }) : null,
     ]);
     const downOf = (nTokens: number) => (gateUp.leavesBytes?.(nTokens) && downOfBytes) || down;
     return { gateUp, down: { record: (list, nTokens) => downOf(nTokens).record(list, nTokens) } };
+  }
+
+  /** The epilogue that leaves h of many tokens in signed bytes, where down takes them and tiles may fit it. */
+  private quantizingGateUp({ gateUp, down }: LayerWeights): QuantizingEpilogue | undefined {
+    const { gpu, config, matrices } = this.sources;
+    const mayLeaveBytes =
+      !gpu.isSoftware && // whose tiles have 32 rows
+      matrices?.fault !== null &&
+      isInterleaved(gateUp) &&
+      formatRuns(gateUp.matrix).length === 1 &&
+      this.takesIntegers(down);
+    return mayLeaveBytes ? gateUpTileQ8Epilogue(config.activation) : undefined;
   }
 
   /**
@@ -202,12 +212,19 @@ export class LinearBuilder {
     return sequence([stored, { record: (list, nTokens) => kernel.record(list, group, nTokens) }]);
   }
 
+  /** True if all rows of a linear of many tokens run in integers, in groups of `together` rows. */
+  takesIntegers({ matrix }: LinearWeights, together = 1): boolean {
+    return formatRuns(matrix).every(
+      (run) => this.inIntegers('prefill', run) && run.parts.every(({ row0 }) => row0 % together === 0),
+    );
+  }
+
   /** h of the MLP; rows of gate and up that are not interleaved take a second dispatch, and leave h in f32. */
-  async gateUp(pass: LinearPass, weights: LinearWeights, inBytes?: Epilogue): Promise<Operation> {
+  async gateUp(pass: LinearPass, weights: LinearWeights, quantizing?: QuantizingEpilogue): Promise<Operation> {
     const { activation, intermediateSize: intermediate } = this.sources.config;
     const { x, y, h } = this.sources.buffers;
     if (isInterleaved(weights)) {
-      return this.linear(pass, weights, { ...gateUpEpilogue(activation), inBytes }, { from: x }, h);
+      return this.linear(pass, weights, { ...gateUpEpilogue(activation), quantizing }, { from: x }, h);
     }
     const { createGatedUnit } = await arrived(import('../../kernels/elementwise/gated_unit'));
     const [stored, kernel] = await Promise.all([
@@ -254,6 +271,7 @@ export class LinearBuilder {
     const quantizes = pass === 'prefill' && !as && runs.some(({ input }) => input === 'q8');
     const linears = runs.map(async ({ run, shape, input }): Promise<Operation> => {
       const x = quantizes && input === 'q8' ? buffers.xq : from;
+      // A linear of many tokens that takes bytes as they are has a twin that quantizes them.
       if (!(as && pass === 'prefill')) this.keep(weights, run, { pass, shape, epilogue, input, buffers: [x, ...own] });
       const isLong = pass === 'prefill' && createLong;
       const kernel = await (isLong

@@ -17,8 +17,7 @@ export class MatrixPasses implements LongPasses {
   private constructor(
     private readonly gpu: Gpu,
     private readonly from: number,
-    /** Null where the products of this GPU are right. */
-    private readonly fault: string | null,
+    readonly fault: string | null,
   ) {}
 
   /**

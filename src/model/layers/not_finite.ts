@@ -4,6 +4,7 @@
 import type { Bindable } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
 import { CommandList, type Step } from '../../gpu/kernel';
+import { BLOCK } from '../../kernels/linear/weight_format';
 import type { Layers } from './layers';
 import type { LinearSources, Operation } from './linears';
 
@@ -70,8 +71,9 @@ async function firstNotFinite(gpu: Gpu, stages: Iterable<Stage>, step: Step): Pr
     operation.record(list, step.nTokens);
     await list.run(step);
     const count = size * step.nTokens;
-    // A NaN or an infinity among bytes is one of their scales, which follow them.
-    const numbers = operation.leavesBytes?.(step.nTokens) ? { buffer: out, offset: count, size: count / 8 } : out;
+    // Bytes are always finite. Their scales, an f32 behind them for 32 bytes, may not be.
+    const scales = { buffer: out, offset: count, size: 4 * (count / BLOCK) };
+    const numbers = operation.leavesBytes?.(step.nTokens) ? scales : out;
     if (await allFinite(gpu, numbers, count)) continue;
     const dispatches = list.submitsAt(step).flatMap(({ commands }) => commands);
     return `${what} (${dispatches.at(-1)?.label ?? 'on the CPU'})`;

@@ -171,7 +171,7 @@ describe('prefill', () => {
     await backend.begin(GREEDY, false);
     expect([await prompt(10), await prompt(12), await prompt(12), await prompt(16), await prompt(13)]).toEqual([
       0,
-      96,
+      80,
       80,
       0,
       80 * (13 / 16),

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import {
+  fitsTiles,
   MATMUL_TILES,
   MOST_SHARES,
   type PlannedMatmul,
@@ -10,6 +11,7 @@ import {
   tileRows,
   tileTokens,
 } from '../../../src/kernels/linear/matmul_plan';
+import type { RowRange } from '../../../src/kernels/linear/weight_format';
 
 const SMALL = MATMUL_TILES[MATMUL_TILES.length - 1];
 const matrix = (rows: number, cols: number, format: PlannedMatmul['format'] = 'q4') => ({ rows, cols, format });
@@ -64,6 +66,22 @@ describe('planMatmulQ8', () => {
     expect(plan(9999, 4096, 14336)).toEqual([64, 64, 1]);
     expect(plan(1, 2048, 8192, least)).toEqual([32, 32, 4]); // of memory
     expect(plan(1, 2048, 32)).toEqual([32, 32, 1]);
+  });
+
+  test('an epilogue takes tiles of whole groups of rows, where its memory fits', () => {
+    const finish = { finishRows: 64, finishBytes: 2 };
+    const large = MATMUL_TILES[3];
+    const fits = (bytes: number, tiles: Tiles, parts?: RowRange[]) =>
+      fitsTiles({ ...least, maxComputeWorkgroupStorageSize: bytes }, { ...matrix(192, 64), parts }, tiles, finish);
+    const needed = (64 + 64) * 36 + 2 * 64 * 32;
+    expect([needed, needed - 1].map((bytes) => fits(bytes, large))).toEqual([true, false]);
+    expect(fits(16384, SMALL)).toBe(false); // 32 rows
+    const parts = (...rows: number[]) => rows.map((each, i) => ({ row0: i === 0 ? 0 : rows[0], rows: each }));
+    expect([parts(128, 64), parts(128, 62), parts(126, 64)].map((each) => fits(16384, large, each))).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   test('every default fits every adapter', () => {

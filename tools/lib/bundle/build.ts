@@ -53,6 +53,7 @@ const BUILDS = [
  * be, said by each call, took a first answer 0.3. Templates that print as Python does, and rounds of their loops, took
  * it 0.6, their steps by the size of a request 0.1, and numbers of calls as Python prints them 0.4. The last layer of a
  * prompt, which runs one token where one is enough, took it 0.4, and templates and calls that were not read 0.5.
+ * Bytes that gate and up leave for down, and the check of an fma, took it 1.2.
  * Servers are parts of their own. What waits for them took the core 0.1 (who answers, if not the engine), the tag 1
  * (attributes, the way to the part, answers that move) and the panel 0.7 (places of tokens in chart, legend, runs).
  * That a file of conversations is told as such where runs are imported took the panel 0.1.
@@ -65,7 +66,7 @@ export const BUDGETS = [
     name: 'code of a first answer from a hub',
     files: ['lib/vivace.js', 'lib/vivace_worker_core-*.js', 'lib/vivace_worker_part_hub_model-*.js'],
     budgetKb: 110,
-    ceilingKb: 149.2,
+    ceilingKb: 149.4,
   },
   // 0.2 KB of them: the cost of a context with windows, in the settings; 0.5: waits that end, words for any model;
   // 0.1: a panel that comes in the middle of an answer waits for the next one; 0.1: each caller of a load hears of its
@@ -96,11 +97,12 @@ export const BUDGETS = [
  * for a server took both 1.4: the way to its part, places in the chat, answers that move and who signs them. Waits that
  * an abort ends, and words for any model, took both 0.5. Templates that print as Python does took the worker 0.6,
  * steps by the size of a request 0.1, numbers of calls as Python prints them 0.4, the last layer of a prompt 0.4, and
- * templates and calls that were not read 0.5.
+ * templates and calls that were not read 0.5. Bytes that gate and up leave for down, and the check of an fma, took the
+ * worker 1.2.
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 93 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 224.8 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 225 },
 ];
 
 /** The built file below dist/ that a name with a `*` means. */

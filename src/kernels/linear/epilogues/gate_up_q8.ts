@@ -6,6 +6,11 @@ import type { Epilogue } from '../linear';
 import { BLOCK } from '../weight_format';
 import { ACTIVATION, type Activation, activationConstants } from './gate_up';
 
+/** h of all tokens in the layout of quantize_activations. */
+export const quantizedH: Epilogue['outputs'] = (rows, nTokens) => [
+  { buffer: 0, encoding: 'q8', bytes: nTokens * (rows / 2) * (1 + 4 / BLOCK) },
+];
+
 /** gate_up for one token, quantized: binds h in the layout of quantize_activations. Rows: a multiple of 64. */
 export function gateUpQ8Epilogue(activation: Activation): Epilogue {
   return {
@@ -14,6 +19,6 @@ export function gateUpQ8Epilogue(activation: Activation): Epilogue {
     constants: activationConstants(activation),
     bindings: ['write'],
     finishRows: 64,
-    outputs: (rows) => [{ buffer: 0, encoding: 'q8', bytes: (rows / 2) * (1 + 4 / BLOCK) }],
+    outputs: (rows) => quantizedH(rows, 1),
   };
 }

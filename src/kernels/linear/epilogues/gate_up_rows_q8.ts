@@ -3,8 +3,8 @@
 import wgsl from '../../../../shaders/linear/epilogues/gate_up_rows_q8.wgsl?raw';
 import quadsQ8 from '../../../../shaders/linear/epilogues/quads_q8.wgsl?raw';
 import type { Epilogue } from '../linear';
-import { BLOCK } from '../weight_format';
 import { ACTIVATION, type Activation, activationConstants } from './gate_up';
+import { quantizedH } from './gate_up_q8';
 
 /** gate_up of a few tokens, quantized: binds h in the layout of quantize_activations. Rows: a multiple of 64. */
 export function gateUpRowsQ8Epilogue(activation: Activation): Epilogue {
@@ -14,6 +14,6 @@ export function gateUpRowsQ8Epilogue(activation: Activation): Epilogue {
     constants: activationConstants(activation),
     bindings: ['write'],
     finishRows: 64,
-    outputs: (rows, nTokens) => [{ buffer: 0, encoding: 'q8', bytes: nTokens * (rows / 2) * (1 + 4 / BLOCK) }],
+    outputs: quantizedH,
   };
 }
