@@ -23,8 +23,10 @@ function bare(code: string): string {
 
 test.each(golden)(`%s is what is compiled (else: ${UPDATE})`, async (file, kernel, prefill) => {
   const shaders = await shadersOf(kernel, { prefill });
-  // Kernels for passes of other sizes differ in their constants; that of the longest is kept.
-  expect(new Set(shaders.map(({ code }) => code.replace(/^const \w+ = \d+u;$/gm, ''))).size).toBe(1);
+  // Kernels for passes of other sizes differ in their constants, and short ones of gate and up leave floats; that of the
+  // longest is kept.
+  const forms = new Set(shaders.map(({ code }) => code.replace(/^const \w+ = \d+u;$/gm, '')));
+  expect(forms.size).toBe(file === 'gate_up_prefill.wgsl' ? 2 : 1);
   await expect(bare(shaders.at(-1)?.code ?? '')).toMatchFileSnapshot(path.join(GOLDEN, file));
 });
 

@@ -15,6 +15,7 @@ import { createQuantizeActivations } from '../../src/kernels/elementwise/quantiz
 import { createLinear } from '../../src/kernels/linear/create_linear';
 import { type Activation, gateUpEpilogue } from '../../src/kernels/linear/epilogues/gate_up';
 import { gateUpQ8Epilogue } from '../../src/kernels/linear/epilogues/gate_up_q8';
+import { gateUpTileQ8Epilogue } from '../../src/kernels/linear/epilogues/gate_up_tile_q8';
 import { headEpilogue } from '../../src/kernels/linear/epilogues/head';
 import { qkvEpilogue } from '../../src/kernels/linear/epilogues/qkv';
 import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
@@ -118,7 +119,7 @@ const PROJECTIONS: Record<string, (options: KernelOptions) => Projection> = {
     input: 'to_q8',
     epilogue:
       prefill || activations === 'f32' || !hasIntegers(format)
-        ? gateUpEpilogue(activation)
+        ? { ...gateUpEpilogue(activation), quantizing: gateUpTileQ8Epilogue(activation) }
         : gateUpQ8Epilogue(activation),
   }),
   down: () => ({ rows: HIDDEN, cols: INTERMEDIATE, normed: false, input: 'q8', epilogue: residualEpilogue(1) }),
