@@ -121,6 +121,19 @@ for (const without of PATHS) {
       });
     }
 
+    test('head finds the largest of 32 logits in every pair of rows', async () => {
+      const gpu = await hardwareGpu(without);
+      const rows = 4096;
+      const logits = gpu.upload('logits', new Float32Array(rows));
+      const maxima = gpu.upload('maxima', new Uint32Array(rows / 32));
+      await multiply(gpu, headEpilogue(1, null), { rows, nTokens: 1 }, [logits, maxima]);
+      const got = await readFloats(gpu, logits, rows);
+      const groups = Array.from({ length: rows / 32 }, (_, i) => [...got.subarray(32 * i, 32 * i + 32)]);
+      expect([...new Uint32Array(await gpu.read(maxima))]).toEqual(groups.map((group) => keyOf(Math.max(...group))));
+      const pairs = groups.map((group) => Math.floor(group.indexOf(Math.max(...group)) / 2));
+      expect(new Set(pairs).size).toBe(16);
+    });
+
     test('qkv without RoPE leaves q and k as they are', async () => {
       const gpu = await hardwareGpu(without);
       const shape = { nHeads: 2, nKvHeads: 1, headDim: 16, contextLength: 4, kvType: 'f32' as const };
