@@ -39,7 +39,7 @@ export class Watch {
   private pauseMs = LEAST_PAUSE_MS;
   /** What a close watch waits for. */
   private awaited: Promise<unknown> | null = null;
-  /** When a close watch looks closely. */
+  /** The time at which a close watch begins its close look. */
   private closeAt = Number.POSITIVE_INFINITY;
 
   constructor(private readonly queue: GPUQueue) {}

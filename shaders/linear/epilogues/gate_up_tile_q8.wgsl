@@ -1,7 +1,7 @@
 // h[t, i] = activation(gate) * up as in gate_up.wgsl, of the tokens of a matmul_q8, quantized in blocks of 32 for the
 // down projection. A tile has whole blocks, 64 rows each; a thread quantizes a block. The quads of a block are rotated
-// by its token, so that neighboring threads read different banks. Quads are arrays, not vectors: a thread that writes
-// one component of a vector may write all of them.
+// by its token, so that neighboring threads read different banks. Quads are arrays, not vectors: a write to one
+// component of a vector may write all of them.
 // Constants: ZERO_BELOW. Libraries: activation, quantize_block.
 const TILE_BLOCKS = TILE_ROWS / 64u;
 

@@ -189,13 +189,13 @@ export class WebGpuBackend implements Backend {
     return { token };
   }
 
-  /** Watches for the token of a prompt whose last pass has so many tokens. */
+  /** Watches for the token of a prompt whose last pass has `nTokens` tokens. */
   private watchClosely(token: Promise<Arrival>, nTokens: number): void {
     const { lastWait } = this;
     const ratio = nTokens / lastWait.nTokens;
     const isSimilar = ratio > 1 / MOST_LENGTH_RATIO && ratio < MOST_LENGTH_RATIO;
     const begun = performance.now();
-    // Some more tokens may take no longer.
+    // A pass of some more tokens may take the same time.
     this.gpu.watch.closely(token, isSimilar ? Math.min(1, ratio) * lastWait.ms : 0);
     const remember = () => {
       this.lastWait = { nTokens, ms: performance.now() - begun };

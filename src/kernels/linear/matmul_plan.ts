@@ -149,8 +149,8 @@ function tileBytes(tiles: Tiles, format: IntegerFormat): number {
 }
 
 /**
- * True if an epilogue fits tiles: both they and every part of the matrix have whole groups of its rows, and workgroup
- * memory holds what it keeps of the tokens that are emitted at once.
+ * True if an epilogue fits tiles: tiles and parts of the matrix have whole groups of its rows, and workgroup memory
+ * holds the outputs that are emitted at once.
  */
 export function fitsTiles(
   limits: TileLimits,

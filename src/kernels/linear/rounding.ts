@@ -12,14 +12,14 @@ const COUNT = 64;
 
 const known = new WeakMap<Gpu, Promise<boolean>>();
 
-/** True if an fma rounds once. Found out once for each device; false where the device refuses to say. */
+/** True if an fma rounds once. Checked once for each device; false where the device refuses the check. */
 export function roundsOnce(gpu: Gpu): Promise<boolean> {
   const answer = known.get(gpu) ?? ask(gpu);
   known.set(gpu, answer);
   return answer;
 }
 
-/** Answers for a GPU that cannot be asked. */
+/** Sets the answer for a GPU that cannot run the check. */
 export function assumeRounding(gpu: Gpu, once: boolean): void {
   known.set(gpu, Promise.resolve(once));
 }

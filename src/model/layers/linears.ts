@@ -271,7 +271,7 @@ export class LinearBuilder {
     const quantizes = pass === 'prefill' && !as && runs.some(({ input }) => input === 'q8');
     const linears = runs.map(async ({ run, shape, input }): Promise<Operation> => {
       const x = quantizes && input === 'q8' ? buffers.xq : from;
-      // A linear of many tokens that takes bytes as they are has a twin that quantizes them.
+      // The tuner varies the linear that quantizes its input. The one that is given bytes takes the same tiles.
       if (!(as && pass === 'prefill')) this.keep(weights, run, { pass, shape, epilogue, input, buffers: [x, ...own] });
       const isLong = pass === 'prefill' && createLong;
       const kernel = await (isLong
