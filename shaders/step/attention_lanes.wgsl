@@ -16,7 +16,8 @@ var<private> first_values: Values;
 
 fn q_quad(work: Work, head: u32, quad: u32) -> vec4<f32> {
   if (head >= GROUP || quad >= DIM / 4u) { return vec4(0.0); }
-  return q_heads[head * (DIM / 4u) + quad];
+  let at = head * (DIM / 2u) + 2u * quad;
+  return vec4(q_heads[at], q_heads[at + 1u]);
 }
 
 // x_words is free during attention.

@@ -9,7 +9,7 @@ const PART_WORDS = GROUP * DIM + 2u * GROUP;
 const TOKEN_GROUPS = N_KV_HEADS * SPLITS;    // workgroups of a token
 
 var<workgroup> heads: array<f32, HEAD_WORDS>;              // q of the group, k and v as they come
-var<workgroup> q_heads: array<vec4<f32>, GROUP_QUADS>;     // turned and scaled
+var<workgroup> q_heads: array<vec2<f32>, 2u * GROUP_QUADS>; // turned and scaled
 var<workgroup> head_rstd: array<f32, GROUP + 1u>;
 
 // Every layer keeps all keys.
@@ -62,9 +62,7 @@ fn turn(i: u32, angle: vec2<f32>, weight: u32) {
     y = vec2(y.x * angle.x - y.y * angle.y, y.x * angle.y + y.y * angle.x);
   }
   if (head < GROUP) {
-    let at = (head * DIM + d) / 4u;
-    q_heads[at][d % 4u] = y.x * Q_SCALE;
-    q_heads[at][d % 4u + 1u] = y.y * Q_SCALE;
+    q_heads[i] = y * Q_SCALE;
   } else {
     put_fresh(i - GROUP * (DIM / 2u), y);
   }

@@ -45,7 +45,7 @@ var<workgroup> q_tile: array<array<vec4<u32>, TY>, SLABS * 4u>; // 16 columns of
 // a compiler sees to be in bounds.
 var<workgroup> tile_words: array<array<array<vec4<u32>, TX>, KEYS>, SLABS>;
 // Scales of values (COLUMNS, TX). The same words are floats of keys (BLOCKS, KEYS, TX), and at first of rows.
-var<workgroup> tile_d: array<array<vec4<f32>, TX>, COLUMNS>;
+var<workgroup> tile_d: array<array<array<f32, 4>, TX>, COLUMNS>;
 var<workgroup> p_tile: array<array<vec2<u32>, TY>, TX * 4u>;    // bytes of the keys of a thread, for each row
 var<workgroup> largest: array<array<vec4<f32>, TY>, TX>;        // scores of the keys of a thread; at the end l
 
@@ -184,7 +184,10 @@ fn stage_values(values: Values, lid: u32) {
   for (var n = 0u; n < WORDS_EACH; n++) { put_word(lid + n * THREADS, values.bytes[n]); }
   for (var n = 0u; n < VALUE_SCALES_EACH; n++) {
     let i = lid + n * THREADS;
-    if (i < PAIRS) { tile_d[i / TX][i % TX] = values.d[n]; }
+    if (i < PAIRS) {
+      let d = values.d[n];
+      tile_d[i / TX][i % TX] = array(d.x, d.y, d.z, d.w);
+    }
   }
 }
 
@@ -262,9 +265,8 @@ fn rescale(o: ptr<function, Output>, alpha: vec4<f32>) {
 fn add_values(o: ptr<function, Output>, first: u32, tx: u32, ty: u32, factor: vec4<f32>) {
   var sums: Sums;
   for (var n = 0u; n < PAIRS_HELD; n++) {
-    let start = bitcast<vec2<i32>>(tile_d[first + n][tx].zw);
-    sums[2u * n] = vec4(SUM_BITS + start.x);
-    sums[2u * n + 1u] = vec4(SUM_BITS + start.y);
+    sums[2u * n] = vec4(SUM_BITS + bitcast<i32>(tile_d[first + n][tx][2]));
+    sums[2u * n + 1u] = vec4(SUM_BITS + bitcast<i32>(tile_d[first + n][tx][3]));
   }
   for (var some = 0u; some < OCTETS / OCTETS_EACH; some++) {
     for (var i = 0u; i < OCTETS_EACH; i++) {
@@ -288,8 +290,7 @@ fn add_values(o: ptr<function, Output>, first: u32, tx: u32, ty: u32, factor: ve
     }
   }
   for (var n = 0u; n < PAIRS_HELD; n++) {
-    let d = tile_d[first + n][tx].xy;
-    (*o)[2u * n] += float_of(sums[2u * n]) * (factor * d.x);
-    (*o)[2u * n + 1u] += float_of(sums[2u * n + 1u]) * (factor * d.y);
+    (*o)[2u * n] += float_of(sums[2u * n]) * (factor * tile_d[first + n][tx][0]);
+    (*o)[2u * n + 1u] += float_of(sums[2u * n + 1u]) * (factor * tile_d[first + n][tx][1]);
   }
 }

@@ -12,17 +12,11 @@ ${scoresWgsl(shape, plan, subgroup)}
 ${valuesWgsl(shape.headDim, plan.ownHeads)}`;
 }
 
-/** p of one key for OWN_HEADS heads. */
-function pType(ownHeads: number): string {
-  return ownHeads === 1 ? 'f32' : `vec${ownHeads}<f32>`;
-}
-
 /** p of a tile, those of OWN_HEADS heads side by side; later l of each subgroup. */
 function weightsWgsl(group: number, ownHeads: number): string {
-  const component = ownHeads === 1 ? '' : `[head % ${ownHeads}u]`;
-  const place = `p_tile[head / ${ownHeads}u * TILE + key]${component}`;
+  const place = `p_tile[head / ${ownHeads}u * TILE + key][head % ${ownHeads}u]`;
   return `
-var<workgroup> p_tile: array<${pType(ownHeads)}, ${group / ownHeads}u * TILE>;
+var<workgroup> p_tile: array<array<f32, ${ownHeads}>, ${group / ownHeads}u * TILE>;
 fn put_p(head: u32, key: u32, p: f32) { ${place} = p; }
 fn p_at(head: u32, key: u32) -> f32 { return ${place}; }`;
 }
@@ -32,7 +26,8 @@ function scoresWgsl({ nHeads, nKvHeads, headDim, kvType }: StepShape, { keyLanes
   const group = nHeads / nKvHeads;
   const kept = keptRows(group, keyLanes);
   const span = (keyLanes * kept) / group; // lanes that hold the same heads
-  const quad = (h: number, half: number) => `q_heads[${(h * headDim) / 4}u + 2u * oct + ${half}u]`;
+  const pair = (h: number, i: number) => `q_heads[${(h * headDim) / 2}u + 4u * oct + ${i}u]`;
+  const quad = (h: number, half: number) => `vec4(${pair(h, 2 * half)}, ${pair(h, 2 * half + 1)})`;
   const dot = (h: number) => `s${h} += dot(k.a, ${quad(h, 0)}) + dot(k.b, ${quad(h, 1)});`;
   const scaled = (sum: string) => (kvType === 'q8' ? `(${sum}) * keys.scale` : sum);
   const keep = (_row: string, sum: string, i: number) => `kept_score${i} = select(MASKED, ${scaled(sum)}, live);`;
@@ -81,8 +76,8 @@ fn start_values() { ${each(ownHeads, (h) => `own_o${h} = vec4(0.0); own_m${h} = 
 fn rescale(own_heads: u32) {
   ${each(ownHeads, rescale, '\n  ')}
 }
-fn add_value(p: ${pType(ownHeads)}, value: vec4<f32>) {
-  ${each(ownHeads, (h) => `own_o${h} += p${ownHeads === 1 ? '' : `[${h}]`} * value;`, ' ')}
+fn add_value(p: array<f32, ${ownHeads}>, value: vec4<f32>) {
+  ${each(ownHeads, (h) => `own_o${h} += p[${h}] * value;`, ' ')}
 }
 fn put_o(at: u32) {
   ${each(ownHeads, put, '\n  ')}

@@ -285,11 +285,15 @@ function declaredBytes(code: string): number {
     Heads: 16,
     SoftmaxHeads: 32,
   };
+  const bytesOf = (type: string): number => {
+    const array = /^array<(.*), ([^,]*)>$/.exec(type);
+    if (array) return bytesOf(array[1]) * number(array[2]);
+    expect(bytes).toHaveProperty([type]);
+    return bytes[type];
+  };
   let total = 0;
   for (const [, type] of code.matchAll(/var<workgroup> \w+: ([^;]*);/g)) {
-    const [, element, count] = /^array<(.*), ([^,]*)>$/.exec(type) ?? [null, type, '1'];
-    expect(bytes).toHaveProperty([element]);
-    total += Math.ceil((bytes[element] * number(count)) / 16) * 16;
+    total += Math.ceil(bytesOf(type) / 16) * 16;
   }
   return total;
 }
