@@ -240,6 +240,8 @@ export interface SubmitLimits {
   dispatches: number;
 }
 
+const NO_LIMITS: SubmitLimits = { operations: Number.POSITIVE_INFINITY, dispatches: Number.POSITIVE_INFINITY };
+
 /**
  * A flat list of dispatches, built once and replayed. A replay creates nothing but the encoder and its pass. Limits
  * make the list cut itself into several submits. Host steps cut the list, too.
@@ -248,29 +250,46 @@ export class CommandList {
   /** Dispatches after the last cut or host step. */
   readonly commands: Command[] = [];
   private readonly cuts: Cut[] = [];
+  /** Adds the dispatches that are missing, some with each value. */
+  private rest: Iterator<unknown> | null = null;
   /** The first submit that sees the last token alone. */
   private lastFrom = Number.POSITIVE_INFINITY;
 
-  /** Operations of the dispatches since the last cut. */
-  private operations = 0;
+  /** Operations that were counted. */
+  operations = 0;
+  /** Those in front of the last cut. */
+  private cutOperations = 0;
 
   /** @param most a submit ends with the counted dispatch that reaches one of these numbers. Default: no limits */
   constructor(
     private readonly gpu: Gpu,
-    private readonly most: SubmitLimits = {
-      operations: Number.POSITIVE_INFINITY,
-      dispatches: Number.POSITIVE_INFINITY,
-    },
+    private readonly most = NO_LIMITS,
   ) {}
 
   add(kernel: Kernel, group: GPUBindGroup, x: number, y = 1, z = 1): void {
     this.commands.push({ label: kernel.label, pipeline: kernel.pipeline, group, x, y, z });
   }
 
+  /**
+   * Adds what `rest` adds, some of it with each value. A list with limits adds it as late as possible, so that the GPU
+   * runs the first submit while the next is recorded.
+   */
+  addLate(rest: Iterable<unknown>): void {
+    this.rest = rest[Symbol.iterator]();
+    if (this.most === NO_LIMITS) this.cutAt(Number.POSITIVE_INFINITY);
+  }
+
+  /** Adds late dispatches up to the end of cut `i`, or all of them. Returns the cut if there is one. */
+  private cutAt(i: number): Cut | undefined {
+    while (this.rest && i >= this.cuts.length) if (this.rest.next().done) this.rest = null;
+    return this.cuts[i];
+  }
+
   /** Counts the operations of the dispatches added last. */
   count(operations: number): void {
     this.operations += operations;
-    if (this.operations >= this.most.operations || this.commands.length >= this.most.dispatches) this.cut(null);
+    const sinceCut = this.operations - this.cutOperations;
+    if (sinceCut >= this.most.operations || this.commands.length >= this.most.dispatches) this.cut(null);
   }
 
   addHost(host: HostStep): void {
@@ -285,7 +304,7 @@ export class CommandList {
 
   private cut(host: HostStep | null): void {
     this.cuts.push({ commands: this.commands.splice(0), host });
-    this.operations = 0;
+    this.cutOperations = this.operations;
   }
 
   get needsHost(): boolean {
@@ -294,6 +313,7 @@ export class CommandList {
 
   /** The submits of a pass at `step`. */
   submitsAt(step: Step): readonly Submit[] {
+    this.cutAt(Number.POSITIVE_INFINITY);
     return [...this.cuts, this].map(({ commands }, i) => ({ commands, step: this.stepOf(i, step) }));
   }
 
@@ -307,7 +327,8 @@ export class CommandList {
    * `record` adds the rest.
    */
   async runCuts(step: Step): Promise<void> {
-    for (const [i, { commands, host }] of this.cuts.entries()) {
+    for (let i = 0, cut = this.cutAt(0); cut; cut = this.cutAt(++i)) {
+      const { commands, host } = cut;
       const seen = this.stepOf(i, step);
       const encoder = this.gpu.device.createCommandEncoder();
       recordPass(this.gpu, encoder, [{ list: { commands }, step: seen }]);

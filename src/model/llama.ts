@@ -7,7 +7,7 @@ import type { AttentionProfile } from '../attention/profile';
 import type { Place } from '../cpu/grammar';
 import { ropeTable, withRopeFactors } from '../cpu/rope';
 import type { Gpu } from '../gpu/device';
-import { CommandList, type Step, type SubmitLimits } from '../gpu/kernel';
+import { CommandList, type Step } from '../gpu/kernel';
 import type { Automaton } from '../grammar/automaton';
 import { createEmbed } from '../kernels/elementwise/embed';
 import { createLastRow } from '../kernels/elementwise/last_row';
@@ -33,11 +33,8 @@ import type { FusedLayers } from './step/fused_step';
 import type { StepAsked, StepChoice, TunedStep } from './step/step_choice';
 import type { ModelWeights } from './weights/weights';
 
-/**
- * A GPU of a TFLOP/s takes 200 ms for these operations, and shows the page between submits. Attention is not counted:
- * passTokens bounds it. And the GPU begins with the first dispatches while the others are recorded.
- */
-const PROMPT_SUBMIT: SubmitLimits = { operations: 2e11, dispatches: 32 };
+/** Most dispatches of a submit of a prompt: the GPU begins with the first ones while the others are recorded. */
+const PROMPT_DISPATCHES = 32;
 
 /** Tokens of the prompt that a check in idle runs. */
 const WITNESS_TOKENS = 3;
@@ -79,6 +76,11 @@ interface LlamaParts {
 
 export class Llama {
   private readonly lists = new Map<readonly Layer[] | FusedLayers, Map<string, CommandList>>();
+  /**
+   * Most operations of a submit of a prompt, behind which the GPU may show the page. At first what a GPU of a TFLOP/s
+   * does in 200 ms. Attention is not counted: passTokens bounds it.
+   */
+  submitOperations = 2e11;
   /** Made by the first text whose vector is asked for. */
   private pool: Operation | null = null;
 
@@ -88,16 +90,24 @@ export class Llama {
     private tuned: ProductProfile | null,
   ) {}
 
-  /** One pass over the newest nTokens, whose ids lie in `tokens`. A fused step runs all layers of one token. */
-  private forward(list: CommandList, step: Step, end: PassEnd, layers: readonly Layer[] | FusedLayers): void {
+  /**
+   * One pass over the newest nTokens, whose ids lie in `tokens`, a layer with each value. A fused step runs all layers
+   * of one token.
+   */
+  private *forward(
+    list: CommandList,
+    step: Step,
+    end: PassEnd,
+    layers: readonly Layer[] | FusedLayers,
+  ): Generator<void> {
     const { nTokens } = step;
     this.parts.embed.record(list, nTokens); // x = E[token]
     if ('record' in layers)
       layers.record(list); // the same operations in one dispatch
-    else if (nTokens === 1 || end === 'hidden') for (const layer of layers) recordLayer(list, layer, nTokens);
     else {
-      for (const layer of layers.slice(0, -1)) recordLayer(list, layer, nTokens);
-      this.recordLastLayer(list, step, end, layers[layers.length - 1]);
+      const isPruned = nTokens > 1 && end !== 'hidden';
+      for (const layer of isPruned ? layers.slice(0, -1) : layers) yield recordLayer(list, layer, nTokens);
+      if (isPruned) this.recordLastLayer(list, step, end, layers[layers.length - 1]);
     }
     if (end === 'none') return;
     if (end === 'hidden') {
@@ -127,12 +137,13 @@ export class Llama {
     this.parts.sources.kvCache.rings.write(position, position + nTokens);
     const lists = this.lists.get(layers) ?? new Map<string, CommandList>();
     this.lists.set(layers, lists);
-    const key = `${nTokens} ${end}`;
+    // One submit for one token, so that steps can share it.
+    const most = nTokens > 1 ? { operations: this.submitOperations, dispatches: PROMPT_DISPATCHES } : undefined;
+    const key = `${nTokens} ${end} ${most?.operations}`;
     const known = lists.get(key);
     if (known) return known;
-    // One submit for one token, so that steps can share it.
-    const list = new CommandList(this.parts.sources.gpu, nTokens > 1 ? PROMPT_SUBMIT : undefined);
-    this.forward(list, { position, nTokens }, end, layers);
+    const list = new CommandList(this.parts.sources.gpu, most);
+    list.addLate(this.forward(list, { position, nTokens }, end, layers));
     // Decode and whole chunks come again and again; the end of a prompt seldom does.
     if (nTokens === 1 || (nTokens === this.passTokens && end === 'none')) lists.set(key, list);
     return list;
@@ -312,7 +323,7 @@ export class Llama {
       fused: step.fused,
       contextLength: this.contextLength,
       recordStep: (list: CommandList, position: number, fused: FusedLayers | null) =>
-        this.forward(list, { position, nTokens: 1 }, 'sample', fused ?? this.layers.at(1, position + 1)),
+        list.addLate(this.forward(list, { position, nTokens: 1 }, 'sample', fused ?? this.layers.at(1, position + 1))),
       runPrompt: async (nTokens: number) => {
         this.writeTokens(
           Uint32Array.from({ length: nTokens }, (_, i) => i % config.vocabSize),

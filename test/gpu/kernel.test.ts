@@ -121,6 +121,47 @@ test('a list cuts itself by operations and dispatches into submits, all made bef
   expect([...new Uint32Array(await gpu.read(y, 4))]).toEqual([(3 ** 7 - 1) / 2]);
 });
 
+test('late dispatches are recorded when those in front of them are submitted, once; without limits at once', async () => {
+  const gpu = await testGpu();
+  const kernel = await createKernel(gpu, {
+    label: 'test/late',
+    wgsl: [
+      '@group(0) @binding(0) var<storage, read_write> y: u32; @compute @workgroup_size(1) fn main() { y = y * 3u + 1u; }',
+    ],
+    constants: {},
+    bindings: ['write'],
+  });
+  const y = gpu.upload('y', Uint32Array.of(0));
+  const step = { position: 0, nTokens: 1 };
+  let before = 0;
+  const submitsBefore: number[] = [];
+  function* count(list: CommandList) {
+    for (let i = 0; i < 5; i++) {
+      submitsBefore.push(gpu.counters.submits - before);
+      list.add(kernel, kernel.bind(y), 1);
+      list.count(1);
+      yield;
+    }
+  }
+  const list = new CommandList(gpu, { operations: 2, dispatches: 9 });
+  list.addLate(count(list));
+  expect(submitsBefore).toEqual([]);
+  for (let run = 0; run < 2; run++) {
+    before = gpu.counters.submits;
+    await list.run(step);
+    expect(gpu.counters.submits - before).toBe(3);
+    expect(submitsBefore).toEqual([0, 0, 1, 1, 2]);
+  }
+  expect([...new Uint32Array(await gpu.read(y, 4))]).toEqual([(3 ** 10 - 1) / 2]);
+
+  const seen = new CommandList(gpu, { operations: 2, dispatches: 9 });
+  seen.addLate(count(seen));
+  expect(seen.submitsAt(step).map(({ commands }) => commands.length)).toEqual([2, 2, 1]);
+  const whole = new CommandList(gpu);
+  whole.addLate(count(whole));
+  expect(whole.commands).toHaveLength(5);
+});
+
 test('dispatches behind toLastToken see a pass of the last token alone, also on the CPU', async () => {
   const gpu = await testGpu();
   const kernel = await createKernel(gpu, {

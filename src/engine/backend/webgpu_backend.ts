@@ -24,14 +24,13 @@ import {
   type Parking,
   type Stopped,
 } from './backend';
+import { PromptTimes } from './prompt_times';
 import type { VectorReader } from './vector_reader';
 
 /** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each takes a mapped buffer, and drivers grant a few thousand. */
 const MAX_RUN_AHEAD = 64;
 /** A pass that takes longer ends before the next is queued: a stop waits for one pass then, not for two. */
 const LONG_PASS_MS = 1000;
-/** Most that the lengths of two similar passes differ. */
-const MOST_LENGTH_RATIO = 1.25;
 /** Most steps of a run that are timed. */
 const TIMED_STEPS = 2048;
 
@@ -65,8 +64,7 @@ export class WebGpuBackend implements Backend {
   /** Position of the newest decode step, for which `attention` names the sibling. */
   private decodedAt = 0;
   private measured: Roofline | null = null;
-  /** The newest wait for a prompt's token: the tokens of the last pass, and how long it was. */
-  private lastWait = { nTokens: 0, ms: 0 };
+  private readonly promptTimes: PromptTimes;
   /** The logits of a short run after the load or the tuning. */
   private witness: Float32Array | null = null;
   /** Made by the first `embed`. */
@@ -78,6 +76,7 @@ export class WebGpuBackend implements Backend {
     /** Key of the attention in the stored profile (see attentionKey), or null to store none. */
     private readonly attentionKey: string | null = null,
   ) {
+    this.promptTimes = new PromptTimes(llama.submitOperations);
     ({ readback: this.readback, clock: this.clock } = createReadbacks(gpu));
   }
 
@@ -170,6 +169,7 @@ export class WebGpuBackend implements Backend {
       takesLong = performance.now() - begun > LONG_PASS_MS;
       begun = performance.now();
     };
+    this.llama.submitOperations = this.promptTimes.submitOperations;
     const nTokens = this.llama.passTokens;
     while (ids.length - queued > nTokens) {
       const step = { position: position + queued, nTokens };
@@ -182,24 +182,21 @@ export class WebGpuBackend implements Backend {
       if (takesLong) await previousDone();
       if (await stopped(running)) return { token: null, ran: queued };
     }
-    const token = this.run(position + queued, ids.length - queued);
+    const step = { position: position + queued, nTokens: ids.length - queued };
+    const list = this.llama.pass(step.nTokens, this.endOf(step), step.position);
+    const token = this.run(step, undefined, list);
     token.catch(ignore); // the caller awaits the promise later
     await previousDone();
-    this.watchClosely(token, ids.length - queued);
+    this.watchClosely(token, step.nTokens, list.operations);
     return { token };
   }
 
   /** Watches for the token of a prompt whose last pass has `nTokens` tokens. */
-  private watchClosely(token: Promise<Arrival>, nTokens: number): void {
-    const { lastWait } = this;
-    const ratio = nTokens / lastWait.nTokens;
-    const isSimilar = ratio > 1 / MOST_LENGTH_RATIO && ratio < MOST_LENGTH_RATIO;
+  private watchClosely(token: Promise<Arrival>, nTokens: number, operations: number): void {
+    const { promptTimes } = this;
     const begun = performance.now();
-    // A pass of some more tokens may take the same time.
-    this.gpu.watch.closely(token, isSimilar ? Math.min(1, ratio) * lastWait.ms : 0);
-    const remember = () => {
-      this.lastWait = { nTokens, ms: performance.now() - begun };
-    };
+    this.gpu.watch.closely(token, promptTimes.expected(nTokens));
+    const remember = () => promptTimes.add(nTokens, operations, performance.now() - begun);
     token.then(remember, ignore);
   }
 
@@ -212,7 +209,7 @@ export class WebGpuBackend implements Backend {
 
   decode(position: number): Promise<Arrival> {
     this.decodedAt = position;
-    return this.run(position, 1, this.stamps(position));
+    return this.run({ position, nTokens: 1 }, this.stamps(position));
   }
 
   /** One pass if the step travels in the commands. A uniform must be rewritten between submits. */
@@ -309,13 +306,15 @@ export class WebGpuBackend implements Backend {
   }
 
   private async warmUpStep(stamps?: GPUComputePassTimestampWrites): Promise<void> {
-    if ((await this.run(0, 1, stamps)) === GAVE_UP) this.stepGaveUp(0);
+    if ((await this.run({ position: 0, nTokens: 1 }, stamps)) === GAVE_UP) this.stepGaveUp(0);
   }
 
-  private run(position: number, nTokens: number, stamps?: GPUComputePassTimestampWrites): Promise<Arrival> {
+  private run(
+    step: Step,
+    stamps?: GPUComputePassTimestampWrites,
+    list = this.llama.pass(step.nTokens, this.endOf(step), step.position),
+  ): Promise<Arrival> {
     if (this.gpu.failure) return Promise.reject(this.gpu.failure);
-    const step = { position, nTokens };
-    const list = this.llama.pass(nTokens, this.endOf(step), position);
     const cuts = list.runCuts(step);
     return list.needsHost ? cuts.then(() => this.submit(list, step)) : this.submit(list, step, stamps);
   }

@@ -89,6 +89,7 @@ export async function toyBackend(gpu: Gpu, contextLength: number): Promise<WebGp
     const kernel = await createKernel(gpu, { label: 'test/toy', wgsl: [TOY], constants, bindings: ['write'] });
     const made = new CommandList(gpu);
     made.add(kernel, kernel.bind(tokens), 1);
+    made.count(6.4e12);
     return made;
   };
   const [sampling, silent] = await Promise.all([list(true), list(false)]);
@@ -96,6 +97,7 @@ export async function toyBackend(gpu: Gpu, contextLength: number): Promise<WebGp
   const llama = {
     contextLength,
     passTokens: TOY_PASS,
+    submitOperations: 2e11,
     tokens,
     needsHost: false,
     attention: { prefill: sibling, at: () => sibling, reason: 'a toy' },

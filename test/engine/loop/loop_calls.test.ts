@@ -152,7 +152,7 @@ describe('prefill', () => {
     closely.mockRestore();
   });
 
-  test('is expected after the time of the prompt before it, if that was similar', async () => {
+  test('is expected after the time of a similar prompt, and submits of the next fit its time', async () => {
     const gpu = await testGpu();
     const now = vi.spyOn(performance, 'now').mockReturnValue(0);
     const closely = vi.spyOn(gpu.watch, 'closely').mockImplementation(() => now.mockReturnValue(80));
@@ -169,13 +169,14 @@ describe('prefill', () => {
       return closely.mock.lastCall?.[1];
     };
     await backend.begin(GREEDY, false);
-    expect([await prompt(10), await prompt(12), await prompt(12), await prompt(16), await prompt(13)]).toEqual([
+    expect([await prompt(10), await prompt(12), await prompt(12), await prompt(16), await prompt(15)]).toEqual([
       0,
       80,
       80,
       0,
-      80 * (13 / 16),
+      80 * (15 / 16),
     ]);
+    expect(backend['llama'].submitOperations).toBe(8e11); // 10 of the 80 ms, as a power of two
     now.mockRestore();
     closely.mockRestore();
   });

@@ -66,7 +66,7 @@ export const BUDGETS = [
     name: 'code of a first answer from a hub',
     files: ['lib/vivace.js', 'lib/vivace_worker_core-*.js', 'lib/vivace_worker_part_hub_model-*.js'],
     budgetKb: 110,
-    ceilingKb: 149.4,
+    ceilingKb: 149.9,
   },
   // 0.2 KB of them: the cost of a context with windows, in the settings; 0.5: waits that end, words for any model;
   // 0.1: a panel that comes in the middle of an answer waits for the next one; 0.1: each caller of a load hears of its
@@ -98,11 +98,11 @@ export const BUDGETS = [
  * an abort ends, and words for any model, took both 0.5. Templates that print as Python does took the worker 0.6,
  * steps by the size of a request 0.1, numbers of calls as Python prints them 0.4, the last layer of a prompt 0.4, and
  * templates and calls that were not read 0.5. Bytes that gate and up leave for down, and the check of an fma, took the
- * worker 1.2.
+ * worker 1.2; submits that fit the speed of a GPU, and are sent while the rest is recorded, 0.4.
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 93 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 225 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 225.4 },
 ];
 
 /** The built file below dist/ that a name with a `*` means. */
