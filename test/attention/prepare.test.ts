@@ -92,12 +92,12 @@ describe('where all is well', () => {
     expect(many.prompt).toBeGreaterThan(3 * few.prompt);
   });
 
-  test('a prompt in signed bytes changes its sibling at 512 keys, and does without where that one is wrong', async () => {
+  test('a prompt in signed bytes changes its sibling at 320 keys, and does without where that one is wrong', async () => {
     const shape = { ...SHORT, contextLength: 1100 };
     const { prepared } = await prepare(await plainGpu(), shape, { inBytes: true });
-    const names = [511, 512, 1100].map((kvLen) => prepared.at(16, kvLen).kernel.name);
+    const names = [319, 320, 1100].map((kvLen) => prepared.at(16, kvLen).kernel.name);
     expect(names).toEqual(['flash_prefill', 'flash_prefill_q8', 'flash_prefill_q8']);
-    expect(prepared.reason).toContain('flash_prefill_q8 for prompts from 512 keys on');
+    expect(prepared.reason).toContain('flash_prefill_q8 for prompts from 320 keys on');
 
     const gpu = breakSiblings(await plainGpu(), { flash_prefill_q8: 'wrong' });
     const without = await prepare(gpu, shape, { inBytes: true });

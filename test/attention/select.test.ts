@@ -102,7 +102,7 @@ describe('auto', () => {
     const at = (kvLen: number, more: Partial<AttentionRequest> = {}) =>
       selectAttention({ ...prefill, kvLen, inBytes: true, profile: PROFILE, ...more });
     expect([at(LONG_PROMPT - 1).name, at(LONG_PROMPT).name]).toEqual(['flash_prefill', 'flash_prefill_q8']);
-    expect(at(LONG_PROMPT).reason).toBe('flash_prefill_q8 for prompts from 512 keys on');
+    expect(at(LONG_PROMPT).reason).toBe('flash_prefill_q8 for prompts from 320 keys on');
     expect(at(LONG_PROMPT, { inBytes: false }).name).toBe('flash_prefill');
     expect(at(LONG_PROMPT, { nTokens: 1 }).name).toBe('split_kv_decode');
     expect(at(LONG_PROMPT, { forced: 'flash_prefill' }).reason).toBe('asked for by name');

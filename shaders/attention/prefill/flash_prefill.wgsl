@@ -1,7 +1,7 @@
 // o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :]
 // over first_seen(n) <= j < end_seen(n), n = step.position + t + 1
 //
-// One workgroup: BLOCK_M rows (x) of one KV head (y), DV_TILE columns of the output (z). Row r is token r / GQA_GROUP,
+// One workgroup: BLOCK_M rows (y) of one KV head (x), DV_TILE columns of the output (z). Row r is token r / GQA_GROUP,
 // head r % GQA_GROUP of the group, so that the group shares every tile of BLOCK_N keys. Tiles above the diagonal, or
 // before the windows of all rows, are never visited. A thread (tx, ty) of TX * TY holds the ROWS rows ty + TY r, four
 // of them in each vec4 of m, l and the scores: of them it has the scores of the KEYS keys tx + TX j, and the output
@@ -54,8 +54,8 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   let place = place_of(lid);
   let tx = place.x;
   let ty = place.y;
-  let rows = block_of(wid.x);
-  let block = Block(rows.first_row, rows.n_rows, wid.y, wid.y * kv_room() * QUADS, rows.n_keys);
+  let rows = block_of(wid.y);
+  let block = Block(rows.first_row, rows.n_rows, wid.x, wid.x * kv_room() * QUADS, rows.n_keys);
   let first_key = first_seen(rows.first_own);
   enter_ring(first_key);
   let columns = block.cache + wid.z * DV_QUADS;
@@ -139,7 +139,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
     for (var r = 0u; r < 4; r++) {
       let row = rows.first_row + ty + TY * (4 * h + r);
       if (row < rows.n_rows) {
-        let to = row_of(row, wid.y) * QUADS + wid.z * DV_QUADS;
+        let to = row_of(row, wid.x) * QUADS + wid.z * DV_QUADS;
         for (var c = 0u; c < COLUMNS; c++) {
           if (tx + TX * c < DV_QUADS) { out[to + tx + TX * c] = o[ROWS * c + 4 * h + r] / sum[r]; }
         }

@@ -3,7 +3,7 @@
 // largest p of the tile is 255, and bytes hold p - 128; sums begin with what that takes away. (SageAttention, Zhang et
 // al. 2024, arXiv:2410.02367.)
 //
-// One workgroup: BLOCK_M rows (x) of one KV head (y), as prompt_blocks.wgsl says. A thread (tx, ty) of 8 * TY holds the
+// One workgroup: BLOCK_M rows (y) of one KV head (x), as prompt_blocks.wgsl says. A thread (tx, ty) of 8 * TY holds the
 // four rows ty + TY r, in vec4: of them it has the scores of the keys 8 tx to 8 tx + 7, and the pairs of columns
 // tx + 8 c. While a tile of keys is multiplied, its values are on their way from memory, and the next tile's keys while
 // values are. Both lie in the same workgroup memory in turns: browsers on NVIDIA give all workgroups of a
@@ -63,11 +63,11 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   let place = place_of(lid);
   let tx = place.x;
   let ty = place.y;
-  let block = block_of(wid.x);
-  let tiles = tile_of(wid.y, 0u);
+  let block = block_of(wid.y);
+  let tiles = tile_of(wid.x, 0u);
   let first_tile = first_seen(block.first_own) / TILE;
 
-  stage_queries(block, wid.y, lid);
+  stage_queries(block, wid.x, lid);
   var keys = load_keys(tiles + first_tile, lid);
   workgroupBarrier();
   let scales = row_scales(ty);
@@ -117,7 +117,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   for (var r = 0u; r < 4u; r++) {
     let row = block.first_row + ty + TY * r;
     if (row < block.n_rows) {
-      let to = row_of(row, wid.y) * PAIRS + tx;
+      let to = row_of(row, wid.x) * PAIRS + tx;
       for (var n = 0u; n < PAIRS_HELD; n++) {
         out[to + n * TX] = vec2(near[2u * n][r], near[2u * n + 1u][r]) / sum[r];
         if (HALVES == 2u) { out[to + (PAIRS_HELD + n) * TX] = vec2(far[2u * n][r], far[2u * n + 1u][r]) / sum[r]; }

@@ -97,7 +97,7 @@ export async function createFlashPrefill(
       const group = kernel.bind(q, k, v, out, ...windows.of(window, room));
       return {
         record: (list, nTokens) =>
-          list.add(kernel, group, Math.ceil((nTokens * rows) / BLOCK_M), nKvHeads, headDim / DV_TILE),
+          list.add(kernel, group, nKvHeads, Math.ceil((nTokens * rows) / BLOCK_M), headDim / DV_TILE),
       };
     },
     destroy: () => windows.destroy(),

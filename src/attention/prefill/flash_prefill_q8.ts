@@ -59,7 +59,7 @@ export async function createFlashPrefillQ8(
       return {
         record(list, nTokens) {
           quantize.record(list, cached);
-          list.add(flash, group, Math.ceil((nTokens * rows) / BLOCK_M), nKvHeads);
+          list.add(flash, group, nKvHeads, Math.ceil((nTokens * rows) / BLOCK_M));
         },
       };
     },
