@@ -8,8 +8,8 @@ const HEAD_WORDS = (GROUP + 2u) * DIM;
 const PART_WORDS = GROUP * DIM + 2u * GROUP;
 const TOKEN_GROUPS = N_KV_HEADS * SPLITS;    // workgroups of a token
 
-var<workgroup> heads: array<f32, HEAD_WORDS>;              // q of the group, k and v as they come
-var<workgroup> q_heads: array<vec2<f32>, 2u * GROUP_QUADS>; // turned and scaled
+var<workgroup> heads: array<f32, HEAD_WORDS>;               // q of the group, k and v as they come
+var<workgroup> q_heads: array<vec2<f32>, GROUP * DIM / 2u>; // pairs, turned and scaled
 var<workgroup> head_rstd: array<f32, GROUP + 1u>;
 
 // Every layer keeps all keys.

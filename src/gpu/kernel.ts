@@ -235,7 +235,7 @@ export interface Submit {
 }
 
 /** The most that one submit has. */
-export interface SubmitLimits {
+interface SubmitLimits {
   operations: number;
   dispatches: number;
 }
@@ -250,14 +250,14 @@ export class CommandList {
   /** Dispatches after the last cut or host step. */
   readonly commands: Command[] = [];
   private readonly cuts: Cut[] = [];
-  /** Adds the dispatches that are missing, some with each value. */
+  /** Adds missing dispatches whenever it is advanced. Null once all are there. */
   private rest: Iterator<unknown> | null = null;
   /** The first submit that sees the last token alone. */
   private lastFrom = Number.POSITIVE_INFINITY;
 
-  /** Operations that were counted. */
+  /** Counted operations of the dispatches that are there. */
   operations = 0;
-  /** Those in front of the last cut. */
+  /** Those up to the last cut. */
   private cutOperations = 0;
 
   /** @param most a submit ends with the counted dispatch that reaches one of these numbers. Default: no limits */
@@ -271,8 +271,8 @@ export class CommandList {
   }
 
   /**
-   * Adds what `rest` adds, some of it with each value. A list with limits adds it as late as possible, so that the GPU
-   * runs the first submit while the next is recorded.
+   * Adds all further dispatches, of which `rest` adds some whenever it is advanced. A list with limits advances it as
+   * late as possible, so that the GPU runs the first submit while the next is recorded.
    */
   addLate(rest: Iterable<unknown>): void {
     this.rest = rest[Symbol.iterator]();
@@ -281,7 +281,12 @@ export class CommandList {
 
   /** Adds late dispatches up to the end of cut `i`, or all of them. Returns the cut if there is one. */
   private cutAt(i: number): Cut | undefined {
-    while (this.rest && i >= this.cuts.length) if (this.rest.next().done) this.rest = null;
+    try {
+      while (this.rest && i >= this.cuts.length) if (this.rest.next().done) this.rest = null;
+    } catch (error) {
+      this.rest = failing(error); // a generator that threw would pass for one that is done
+      throw error;
+    }
     return this.cuts[i];
   }
 
@@ -307,6 +312,7 @@ export class CommandList {
     this.cutOperations = this.operations;
   }
 
+  /** True if the dispatches that are there have the CPU work between them. */
   get needsHost(): boolean {
     return this.cuts.some(({ host }) => host !== null);
   }
@@ -323,18 +329,20 @@ export class CommandList {
   }
 
   /**
-   * Submits everything up to the last cut. Returns after the submits, or with host steps once the last of them is done.
-   * `record` adds the rest.
+   * Submits everything from cut `first` up to the last one; `record` adds the rest. Null once that is done. With host
+   * steps a promise, which resolves when the last of them and the submits behind it are done.
    */
-  async runCuts(step: Step): Promise<void> {
-    for (let i = 0, cut = this.cutAt(0); cut; cut = this.cutAt(++i)) {
+  runCuts(step: Step, first = 0): Promise<void> | null {
+    for (let i = first, cut = this.cutAt(i); cut; cut = this.cutAt(++i)) {
       const { commands, host } = cut;
       const seen = this.stepOf(i, step);
       const encoder = this.gpu.device.createCommandEncoder();
       recordPass(this.gpu, encoder, [{ list: { commands }, step: seen }]);
       this.gpu.submit(encoder.finish());
-      if (host) await host(seen);
+      const next = i + 1;
+      if (host) return host(seen).then(() => this.runCuts(step, next) ?? undefined);
     }
+    return null;
   }
 
   /** Records the dispatches after the last cut into one compute pass of `encoder`, with `step` visible to all. */
@@ -344,12 +352,21 @@ export class CommandList {
 
   /** Runs the whole list in submits of its own. A list without host steps is submitted before this returns. */
   async run(step: Step): Promise<void> {
-    const cuts = this.runCuts(step);
-    if (this.needsHost) await cuts;
+    const waits = this.runCuts(step);
+    if (waits) await waits;
+    if (this.commands.length === 0) return;
     const encoder = this.gpu.device.createCommandEncoder();
     this.record(encoder, step);
     this.gpu.submit(encoder.finish());
   }
+}
+
+function failing(error: unknown): Iterator<unknown> {
+  return {
+    next() {
+      throw error;
+    },
+  };
 }
 
 /** The dispatches of a list, at a step. */

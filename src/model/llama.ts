@@ -33,7 +33,7 @@ import type { FusedLayers } from './step/fused_step';
 import type { StepAsked, StepChoice, TunedStep } from './step/step_choice';
 import type { ModelWeights } from './weights/weights';
 
-/** Most dispatches of a submit of a prompt: the GPU begins with the first ones while the others are recorded. */
+/** Most dispatches of a submit of a prompt. The GPU begins with the first ones while the others are recorded. */
 const PROMPT_DISPATCHES = 32;
 
 /** Tokens of the prompt that a check in idle runs. */
@@ -77,8 +77,9 @@ interface LlamaParts {
 export class Llama {
   private readonly lists = new Map<readonly Layer[] | FusedLayers, Map<string, CommandList>>();
   /**
-   * Most operations of a submit of a prompt, behind which the GPU may show the page. At first what a GPU of a TFLOP/s
-   * does in 200 ms. Attention is not counted: passTokens bounds it.
+   * The operations of a submit of a prompt, which ends with the product that reaches them, so that the GPU can show the
+   * page. At first what a GPU of a TFLOP/s does in 200 ms; the backend knows the time of earlier prompts. Attention is
+   * not counted: passTokens bounds it.
    */
   submitOperations = 2e11;
   /** Made by the first text whose vector is asked for. */
@@ -91,8 +92,8 @@ export class Llama {
   ) {}
 
   /**
-   * One pass over the newest nTokens, whose ids lie in `tokens`, a layer with each value. A fused step runs all layers
-   * of one token.
+   * Records one pass over the newest nTokens, whose ids lie in `tokens`, and yields after each layer. A fused step runs
+   * all layers of one token.
    */
   private *forward(
     list: CommandList,
@@ -139,7 +140,7 @@ export class Llama {
     this.lists.set(layers, lists);
     // One submit for one token, so that steps can share it.
     const most = nTokens > 1 ? { operations: this.submitOperations, dispatches: PROMPT_DISPATCHES } : undefined;
-    const key = `${nTokens} ${end} ${most?.operations}`;
+    const key = [nTokens, end, most?.operations].join(' ');
     const known = lists.get(key);
     if (known) return known;
     const list = new CommandList(this.parts.sources.gpu, most);

@@ -162,6 +162,31 @@ test('late dispatches are recorded when those in front of them are submitted, on
   expect(whole.commands).toHaveLength(5);
 });
 
+test('late dispatches wait for the CPU between them, and a fault while they are recorded stays', async () => {
+  const gpu = await testGpu();
+  const list = new CommandList(gpu, { operations: 2, dispatches: 9 });
+  const happened: string[] = [];
+  function* late() {
+    yield list.addHost(async () => void happened.push('on the CPU'));
+    happened.push('recorded');
+    yield list.addHost(async () => void happened.push('again'));
+  }
+  list.addLate(late());
+  const step = { position: 0, nTokens: 1 };
+  await list.run(step);
+  expect(happened).toEqual(['on the CPU', 'recorded', 'again']);
+  expect(list.needsHost).toBe(true);
+
+  const broken = new CommandList(gpu, { operations: 2, dispatches: 9 });
+  function* fault() {
+    yield broken.addHost(async () => {});
+    throw new RangeError('a test');
+  }
+  broken.addLate(fault());
+  for (let run = 0; run < 2; run++) await expect(broken.run(step)).rejects.toThrow('a test');
+  expect(() => broken.submitsAt(step)).toThrow('a test');
+});
+
 test('dispatches behind toLastToken see a pass of the last token alone, also on the CPU', async () => {
   const gpu = await testGpu();
   const kernel = await createKernel(gpu, {

@@ -2,7 +2,7 @@
 // merges the splits of attention or reads them merged, and whether tokens come one at a time or in one pass. Each kind
 // of pass may have an arithmetic of its own, on the same weights.
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { AttentionName } from '../../src/attention/attention';
 import { CpuLlama } from '../../src/cpu/llama';
 import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
@@ -138,7 +138,7 @@ test('the end of a long prompt attends in signed bytes, in passes of any length'
   const exactly = 'attention/flash_prefill';
   // The last of the two layers attends for the prompt's last token alone.
   const atEnd = `${inBytes} attention/split_kv_decode.main attention/split_kv_decode.merge`;
-  expect(await runPrompt(llama, ids, 500)).toEqual([exactly, inBytes, atEnd]);
+  expect(await runPrompt(llama, ids, 300)).toEqual([exactly, inBytes, inBytes, atEnd]);
   expect(relativeError(await llama.readLogits(), exact)).toBeLessThan(0.05);
 
   expect(llama.passTokens).toBe(1024);
@@ -148,6 +148,47 @@ test('the end of a long prompt attends in signed bytes, in passes of any length'
   expect(await runPrompt(llama, ids, 512)).toEqual([inBytes, inBytes, atEnd]);
   expect(await llama.readLogits()).toEqual(logits);
 });
+
+test(
+  'whole passes of a prompt, which are kept, end submits by the operations that are set',
+  async () => {
+    const llama = await load('auto', { decode: 'f32', prefill: 'q8' }, 1100);
+    const submits = (operations: number) => {
+      llama.submitOperations = operations;
+      const step = { position: 0, nTokens: llama.passTokens };
+      return llama.pass(step.nTokens, 'none', step.position).submitsAt(step).length;
+    };
+    const [few, many] = [submits(2e11), submits(1)];
+    expect(few).toBe(1);
+    expect(many).toBe(6); // five products each end a submit; nothing follows the last
+    expect([submits(2e11), submits(1)]).toEqual([few, many]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'a prompt is recorded layer by layer, while what is in front of it runs',
+  async () => {
+    const llama = await load('auto', { decode: 'f32', prefill: 'q8' }, 64);
+    llama.submitOperations = 1;
+    const step = { position: 0, nTokens: 8 };
+    const list = llama.pass(step.nTokens, 'sample', step.position);
+    const { gpu } = llama.batchSources;
+    const submit = gpu.submit.bind(gpu);
+    const operations = [list.operations];
+    const spy = vi.spyOn(gpu, 'submit').mockImplementation((commands) => {
+      operations.push(list.operations);
+      submit(commands);
+    });
+    await list.run(step);
+    spy.mockRestore();
+    expect(operations[0]).toBe(0);
+    expect(operations[1]).toBeGreaterThan(0);
+    expect(operations[1]).toBeLessThan(list.operations);
+    expect(operations).toEqual(operations.toSorted((a, b) => a - b));
+  },
+  TIMEOUT_MS,
+);
 
 test('gate and up leave h in signed bytes where tiles have whole blocks', { timeout: TIMEOUT_MS }, async () => {
   const { config, tensors } = await open();

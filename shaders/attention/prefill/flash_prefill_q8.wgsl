@@ -44,7 +44,8 @@ var<workgroup> q_tile: array<array<vec4<u32>, TY>, SLABS * 4u>; // 16 columns of
 // Keys (SLABS, KEYS, TX), then values: the same words, (OCTETS, COLUMNS, TX). The loops that multiply have indices that
 // a compiler sees to be in bounds.
 var<workgroup> tile_words: array<array<array<vec4<u32>, TX>, KEYS>, SLABS>;
-// Scales of values (COLUMNS, TX). The same words are floats of keys (BLOCKS, KEYS, TX), and at first of rows.
+// Scales of values (COLUMNS, TX), in arrays: a write of a component may touch a whole vector, which other threads
+// write. The same words are floats of keys (BLOCKS, KEYS, TX), and at first of rows.
 var<workgroup> tile_d: array<array<array<f32, 4>, TX>, COLUMNS>;
 var<workgroup> p_tile: array<array<vec2<u32>, TY>, TX * 4u>;    // bytes of the keys of a thread, for each row
 var<workgroup> largest: array<array<vec4<f32>, TY>, TX>;        // scores of the keys of a thread; at the end l

@@ -10,7 +10,8 @@ struct RowBlock {
   n_keys: u32,    // keys that some row sees
 }
 
-// The blocks that see most keys start first, those of all heads: their workgroups come in the order of x, then y.
+// The blocks that see most keys start first, those of all KV heads, where a GPU starts workgroups in the order of x,
+// then y.
 fn block_of(group: u32) -> RowBlock {
   let n_rows = step.n_tokens * GQA_GROUP;
   let first_row = ((n_rows + BLOCK_M - 1) / BLOCK_M - 1 - group) * BLOCK_M;

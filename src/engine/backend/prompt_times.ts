@@ -1,10 +1,10 @@
-// How long prompts take on this GPU, by those before. Pure.
+// How long prompts take on this GPU, by those before. Asks neither the GPU nor a clock.
 
 /** Lengths of passes whose times are kept: the newest. */
 const MOST_KEPT = 16;
 /** Most that the lengths of two similar passes differ. */
 const MOST_LENGTH_RATIO = 1.25;
-/** Passes of so many tokens and more take about a time in proportion to their tokens. */
+/** Passes of so many tokens and more take a time in proportion to their tokens. Shorter ones wait for memory. */
 const PROPORTIONAL_FROM = 256;
 
 /** Time of a submit. The GPU may show the page between two of them, and idles for about 10 us. */
@@ -13,6 +13,7 @@ const SUBMIT_MS = 10;
 const LEAST_DOUBLINGS = -4;
 const MOST_DOUBLINGS = 2;
 
+/** The times of the last passes of prompts, and what they say about the next prompt. */
 export class PromptTimes {
   /** Milliseconds by tokens, the newest last. */
   private readonly waits = new Map<number, number>();
@@ -29,7 +30,8 @@ export class PromptTimes {
       if (this.waits.size <= MOST_KEPT) break;
       this.waits.delete(oldest);
     }
-    if (!(operations > 0 && ms > 0)) return;
+    // Two late looks at the GPU may make a short pass look much too fast.
+    if (nTokens < PROPORTIONAL_FROM || operations === 0 || ms < SUBMIT_MS) return;
     const doublings = Math.round(Math.log2((operations * SUBMIT_MS) / ms / this.firstOperations));
     this.doublings = Math.min(Math.max(doublings, LEAST_DOUBLINGS), MOST_DOUBLINGS);
   }

@@ -183,20 +183,20 @@ export class WebGpuBackend implements Backend {
       if (await stopped(running)) return { token: null, ran: queued };
     }
     const step = { position: position + queued, nTokens: ids.length - queued };
-    const list = this.llama.pass(step.nTokens, this.endOf(step), step.position);
-    const token = this.run(step, undefined, list);
+    const list = this.passAt(step);
+    const token = this.run(list, step);
     token.catch(ignore); // the caller awaits the promise later
     await previousDone();
-    this.watchClosely(token, step.nTokens, list.operations);
+    this.watchClosely(token, step.nTokens, list);
     return { token };
   }
 
   /** Watches for the token of a prompt whose last pass has `nTokens` tokens. */
-  private watchClosely(token: Promise<Arrival>, nTokens: number, operations: number): void {
+  private watchClosely(token: Promise<Arrival>, nTokens: number, list: CommandList): void {
     const { promptTimes } = this;
     const begun = performance.now();
     this.gpu.watch.closely(token, promptTimes.expected(nTokens));
-    const remember = () => promptTimes.add(nTokens, operations, performance.now() - begun);
+    const remember = () => promptTimes.add(nTokens, list.operations, performance.now() - begun);
     token.then(remember, ignore);
   }
 
@@ -209,7 +209,8 @@ export class WebGpuBackend implements Backend {
 
   decode(position: number): Promise<Arrival> {
     this.decodedAt = position;
-    return this.run({ position, nTokens: 1 }, this.stamps(position));
+    const step = { position, nTokens: 1 };
+    return this.run(this.passAt(step), step, this.stamps(position));
   }
 
   /** One pass if the step travels in the commands. A uniform must be rewritten between submits. */
@@ -306,17 +307,19 @@ export class WebGpuBackend implements Backend {
   }
 
   private async warmUpStep(stamps?: GPUComputePassTimestampWrites): Promise<void> {
-    if ((await this.run({ position: 0, nTokens: 1 }, stamps)) === GAVE_UP) this.stepGaveUp(0);
+    const step = { position: 0, nTokens: 1 };
+    if ((await this.run(this.passAt(step), step, stamps)) === GAVE_UP) this.stepGaveUp(0);
   }
 
-  private run(
-    step: Step,
-    stamps?: GPUComputePassTimestampWrites,
-    list = this.llama.pass(step.nTokens, this.endOf(step), step.position),
-  ): Promise<Arrival> {
+  /** The pass whose last token is followed by the next one. */
+  private passAt(step: Step): CommandList {
+    return this.llama.pass(step.nTokens, this.endOf(step), step.position);
+  }
+
+  private run(list: CommandList, step: Step, stamps?: GPUComputePassTimestampWrites): Promise<Arrival> {
     if (this.gpu.failure) return Promise.reject(this.gpu.failure);
-    const cuts = list.runCuts(step);
-    return list.needsHost ? cuts.then(() => this.submit(list, step)) : this.submit(list, step, stamps);
+    const waits = list.runCuts(step);
+    return waits ? waits.then(() => this.submit(list, step)) : this.submit(list, step, stamps);
   }
 
   /** Submits the rest of a pass after its last cut, and the copy of its id. */

@@ -12,7 +12,10 @@ ${scoresWgsl(shape, plan, subgroup)}
 ${valuesWgsl(shape.headDim, plan.ownHeads)}`;
 }
 
-/** p of a tile, those of OWN_HEADS heads side by side; later l of each subgroup. */
+/**
+ * p of a tile, those of OWN_HEADS heads side by side; later l of each subgroup. Arrays, since a write of a component may
+ * touch a whole vector, which other threads write.
+ */
 function weightsWgsl(group: number, ownHeads: number): string {
   const place = `p_tile[head / ${ownHeads}u * TILE + key][head % ${ownHeads}u]`;
   return `

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { PromptTimes } from '../../../src/engine/backend/prompt_times';
 
-const FIRST = 2e11;
+const FIRST = 3e11;
 
 /** Times of passes of these tokens, with operations that no test here looks at. */
 function after(...waits: (readonly [tokens: number, ms: number])[]): PromptTimes {
@@ -25,6 +25,7 @@ test('a length that is more than a quarter off tells about passes from 256 token
   expect(times.expected(640)).toBe(120);
   expect(times.expected(256)).toBe(48);
   expect(times.expected(255)).toBe(0);
+  expect(after([200, 30]).expected(300)).toBe(0);
   expect([40, 39, 26, 25].map((tokens) => times.expected(tokens))).toEqual([0, 4, (26 / 32) * 4, 0]);
 });
 
@@ -38,16 +39,20 @@ test('the times of sixteen lengths are kept, the newest', () => {
 });
 
 test.each([
-  ['a GPU that does 80 TOP/s: 10 ms', 8e12, 100, 4 * FIRST],
-  ['no more than that', 1e15, 100, 4 * FIRST],
-  ['20 TOP/s', 2e12, 100, FIRST],
-  ['a TOP/s', 1e11, 100, FIRST / 16],
-  ['no less than that', 1e9, 100, FIRST / 16],
-  ['nothing was counted', 0, 100, FIRST],
-  ['a clock that did not go on', 1e12, 0, FIRST],
-])('operations of a submit: %s', (_title, operations, ms, expected) => {
+  ['a GPU that does 120 TOP/s: 10 ms', 256, 12e12, 100, 4 * FIRST],
+  ['no more than that', 256, 1e15, 100, 4 * FIRST],
+  ['45 TOP/s, to the nearest power of two', 256, 4.5e12, 100, 2 * FIRST],
+  ['40 TOP/s', 256, 4e12, 100, FIRST],
+  ['a TOP/s', 256, 1e11, 100, FIRST / 16],
+  ['no less than that', 256, 1e9, 100, FIRST / 16],
+  ['too few tokens to tell', 255, 12e12, 100, FIRST],
+  ['nothing was counted', 256, 0, 100, FIRST],
+  ['too short a time to tell', 256, 1.2e12, 9.9, FIRST],
+])('operations of a submit: %s', (_title, tokens, operations, ms, expected) => {
   const times = new PromptTimes(FIRST);
   expect(times.submitOperations).toBe(FIRST);
-  times.add(512, operations, ms);
+  times.add(tokens, operations, ms);
   expect(times.submitOperations).toBe(expected);
+  times.add(256, 3e12, 100);
+  expect(times.submitOperations).toBe(FIRST);
 });

@@ -87,9 +87,13 @@ export async function toyBackend(gpu: Gpu, contextLength: number): Promise<WebGp
   const list = async (sample: boolean) => {
     const constants = { SAMPLE: sample, VOCAB_SIZE };
     const kernel = await createKernel(gpu, { label: 'test/toy', wgsl: [TOY], constants, bindings: ['write'] });
-    const made = new CommandList(gpu);
-    made.add(kernel, kernel.bind(tokens), 1);
-    made.count(6.4e12);
+    const made = new CommandList(gpu, { operations: Number.POSITIVE_INFINITY, dispatches: 2 });
+    const group = kernel.bind(tokens);
+    function* late() {
+      made.add(kernel, group, 1);
+      yield made.count(6.4e12);
+    }
+    made.addLate(late());
     return made;
   };
   const [sampling, silent] = await Promise.all([list(true), list(false)]);

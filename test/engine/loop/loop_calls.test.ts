@@ -156,7 +156,7 @@ describe('prefill', () => {
     const gpu = await testGpu();
     const now = vi.spyOn(performance, 'now').mockReturnValue(0);
     const closely = vi.spyOn(gpu.watch, 'closely').mockImplementation(() => now.mockReturnValue(80));
-    const backend = await toyBackend(gpu, 64);
+    const backend = await toyBackend(gpu, TOY_PASS);
     const prompt = async (length: number) => {
       now.mockReturnValue(0);
       const { token } = await backend.prefill(
@@ -176,6 +176,9 @@ describe('prefill', () => {
       0,
       80 * (15 / 16),
     ]);
+    await prompt(300);
+    expect(backend['llama'].submitOperations).toBe(2e11);
+    await prompt(10);
     expect(backend['llama'].submitOperations).toBe(8e11); // 10 of the 80 ms, as a power of two
     now.mockRestore();
     closely.mockRestore();
