@@ -50,7 +50,9 @@ export const SPLIT_KV_MIN = 2 ** 8 + 1;
  */
 export const SPLIT_KV_MIN_MERGED_IN_O = 2 ** 7 + 1;
 
-/** Keys from which on prompts run in signed bytes: `npm run bench -- prefill --lengths 256,384` shows where that pays. */
+/**
+ * Keys from which on prompts run in signed bytes: `npm run bench -- prefill --lengths 256,384` shows where that pays.
+ */
 export const LONG_PROMPT = 320;
 
 type Plan = (shape: AttentionShape, limits: AttentionLimits, given?: Record<string, number>) => AttentionPlan;

@@ -13,8 +13,8 @@ ${valuesWgsl(shape.headDim, plan.ownHeads)}`;
 }
 
 /**
- * p of a tile, those of OWN_HEADS heads side by side; later l of each subgroup. Arrays, since a write of a component may
- * touch a whole vector, which other threads write.
+ * p of a tile, those of OWN_HEADS heads side by side; later l of each subgroup. Arrays, since a write of a component
+ * may touch a whole vector, which other threads write.
  */
 function weightsWgsl(group: number, ownHeads: number): string {
   const place = `p_tile[head / ${ownHeads}u * TILE + key][head % ${ownHeads}u]`;
