@@ -4,6 +4,7 @@ import { create, globals } from 'webgpu';
 import { Gpu, type GpuOptions } from '../../src/gpu/device';
 import type { CapabilityName } from '../../src/gpu/limits';
 import { checkWithNaga } from './naga';
+import { checkWorkgroupVectors } from './workgroup_vectors';
 
 Object.assign(globalThis, globals);
 pollSeldom();
@@ -24,7 +25,9 @@ export async function requestGpu(options: Omit<GpuOptions, 'gpu'> = {}): Promise
   };
   device.createComputePipelineAsync = async (descriptor) => {
     const pipeline = await createPipeline.call(device, descriptor);
-    checkWithNaga(codes.get(descriptor.compute.module) ?? '');
+    const code = codes.get(descriptor.compute.module) ?? '';
+    checkWithNaga(code);
+    checkWorkgroupVectors(code);
     return pipeline;
   };
   return gpu;
