@@ -5,10 +5,10 @@ const VARIABLE = /var<workgroup> (\w+): ([^;]*);/g;
 const ALIAS = /^alias (\w+) = ([^;]*);/gm;
 
 /**
- * `list` of a sampler: one thread writes a vector at a time. `x_words` of the fused step: neighbors do write one vector,
- * and the step is compared with plain ones on each GPU before it is used.
+ * `agreed` and `list` of a sampler: one thread writes a vector at a time. `x_words` of the fused step: neighbors do write
+ * one vector, and the step is compared with plain ones on each GPU before it is used.
  */
-const ALLOWED = new Set(['list', 'x_words']);
+const ALLOWED = new Set(['agreed', 'list', 'x_words']);
 
 /** @throws Error for a shader in which a component of a vector in workgroup memory is written */
 export function checkWorkgroupVectors(code: string): void {
