@@ -96,7 +96,8 @@ test('a buffer past the limit is refused with both numbers before it is asked fo
   expect(() => gpu.createBuffer('huge', 2 ** 45, 0x80)).toThrow(/huge needs 35184372088832 bytes/);
 });
 
-test('a list cuts itself by operations and dispatches into submits, all made before run returns', async () => {
+/** A kernel each run of which turns y into 3 y + 1, and y = 0. */
+async function counting() {
   const gpu = await testGpu();
   const kernel = await createKernel(gpu, {
     label: 'test/count',
@@ -106,7 +107,11 @@ test('a list cuts itself by operations and dispatches into submits, all made bef
     constants: {},
     bindings: ['write'],
   });
-  const y = gpu.upload('y', Uint32Array.of(0));
+  return { gpu, kernel, y: gpu.upload('y', Uint32Array.of(0)) };
+}
+
+test('a list cuts itself by operations and dispatches into submits, all made before run returns', async () => {
+  const { gpu, kernel, y } = await counting();
   const list = new CommandList(gpu, { operations: 10, dispatches: 3 });
   for (const operations of [4, 6, 25, 2, 1, 1, 9]) {
     list.add(kernel, kernel.bind(y), 1);
@@ -122,16 +127,7 @@ test('a list cuts itself by operations and dispatches into submits, all made bef
 });
 
 test('late dispatches are recorded when those in front of them are submitted, once; without limits at once', async () => {
-  const gpu = await testGpu();
-  const kernel = await createKernel(gpu, {
-    label: 'test/late',
-    wgsl: [
-      '@group(0) @binding(0) var<storage, read_write> y: u32; @compute @workgroup_size(1) fn main() { y = y * 3u + 1u; }',
-    ],
-    constants: {},
-    bindings: ['write'],
-  });
-  const y = gpu.upload('y', Uint32Array.of(0));
+  const { gpu, kernel, y } = await counting();
   const step = { position: 0, nTokens: 1 };
   let before = 0;
   const submitsBefore: number[] = [];
