@@ -199,6 +199,7 @@ const DOORS: Record<string, readonly string[]> = {
   'ui/markdown': [
     'code_block_styles',
     'code_modes',
+    'frame_budget',
     'json_view',
     'markdown',
     'markdown_text',

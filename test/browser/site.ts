@@ -142,10 +142,12 @@ export async function sendAndStop(page: Page, text: string): Promise<string | nu
 export async function ended(page: Page, timeout = 100_000): Promise<string | null> {
   let state: string | null = null; // of the read that ended the wait: a second read may find the next answer
   const read = async () => {
-    state = await stateOf(lastAnswer(page));
-    return state;
+    const answer = lastAnswer(page);
+    let isBusy: boolean;
+    [state, isBusy] = await answer.evaluate((each) => [each.getAttribute('data-state'), each.ariaBusy === 'true']);
+    return isBusy;
   };
-  await expect.poll(read, { timeout, interval: 50 }).not.toBe('streaming');
+  await expect.poll(read, { timeout, interval: 50 }).toBe(false);
   return state;
 }
 

@@ -2,6 +2,7 @@
 // only while the page prints. A rule for printing in their own styles would be in the first load.
 
 import { type CSSResult, css } from 'lit';
+import { pageBudget } from '../markdown/frame_budget';
 import type { VivaceChat } from './chat';
 
 const chatStyles = css`@media print {
@@ -34,6 +35,7 @@ export function printChat(
   let end: (() => void) | null = null;
   const begin = () => {
     end?.();
+    pageBudget.finish(); // a long answer is written over several frames, and paper has none
     const { theme } = dataset;
     const turns = [...chat.renderRoot.querySelectorAll('vivace-turn')].map((turn) => turn.shadowRoot!);
     const ends = [add(chat.shadowRoot!, chatStyles), add(...place), ...turns.map((root) => add(root, turnStyles))];

@@ -57,8 +57,6 @@ export class CodeColors implements FrameWork {
     this.grow();
   }
 
-  grown(): void {} // colors take no room
-
   step(spend: (cost: number) => boolean): boolean {
     while (this.color) {
       const cost = this.colorBatch();

@@ -3,8 +3,6 @@
 export interface FrameWork {
   /** Works until all is done (true), or until `spend`, called with each cost, reports a full frame (false). */
   step(spend: (cost: number) => boolean): boolean;
-  /** Called after work in a later frame than the request. */
-  grown(): void;
 }
 
 interface Clock {
@@ -32,6 +30,14 @@ export class FrameBudget {
     this.waiting.add(work);
   }
 
+  /** Does all that waits now, however long it takes. */
+  finish(): void {
+    for (const work of this.waiting) {
+      work.step(() => true);
+      this.waiting.delete(work);
+    }
+  }
+
   private begin(): void {
     this.until = this.clock.now() + FRAME_MS;
     this.left = FRAME_COST;
@@ -47,7 +53,6 @@ export class FrameBudget {
     for (const work of this.waiting) {
       if (this.isFull) return;
       if (work.step(this.spend)) this.waiting.delete(work);
-      work.grown();
     }
   }
 

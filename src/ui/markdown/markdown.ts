@@ -35,7 +35,7 @@ function readsMarks({ token, tokens, len, pending, indent_len }: smd.Parser): bo
   return !(token === smd.LINK && pending.startsWith(']'));
 }
 
-/** Writes Markdown into one element, piece by piece. Later growth fires a bubbling `vivace-grown`. */
+/** Writes Markdown into one element, piece by piece. */
 export class MarkdownWriter implements FrameWork {
   private readonly nodes: MarkdownNodes;
   private readonly marks: MarkScanner;
@@ -47,9 +47,11 @@ export class MarkdownWriter implements FrameWork {
   /** Extent of text written without parsing: none, to the end of its line, or all the rest. */
   private plain: '' | 'line' | 'rest' = '';
 
+  /** @param onEnd called when the end is written */
   constructor(
-    private readonly root: HTMLElement,
+    root: HTMLElement,
     private readonly budget: FrameBudget = pageBudget,
+    private readonly onEnd: () => void = () => {},
   ) {
     this.nodes = new MarkdownNodes(
       root,
@@ -99,11 +101,8 @@ export class MarkdownWriter implements FrameWork {
     }
     this.nodes.closeAll();
     this.isEnding = false;
+    this.onEnd();
     return true;
-  }
-
-  grown(): void {
-    this.root.dispatchEvent(new CustomEvent('vivace-grown', { bubbles: true, composed: true }));
   }
 
   private writeStride(): void {

@@ -94,7 +94,9 @@ export class VivaceTurn extends WordedElement {
   /** True when a long question is shown whole. */
   declare opened: boolean;
 
-  private readonly text = new WrittenText();
+  private readonly text = new WrittenText((isBusy) => {
+    this.renderRoot.querySelector('[data-role=assistant]')!.ariaBusy = `${isBusy}`;
+  });
   private frame = 0;
 
   constructor() {

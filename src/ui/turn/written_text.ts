@@ -1,5 +1,6 @@
 // A growing text of the model in one element, written once as Markdown while it streams.
 
+import { pageBudget } from '../markdown/frame_budget';
 import { MarkdownWriter } from '../markdown/markdown';
 import { directionOf } from '../markdown/markdown_text';
 import { withPart } from '../markdown/parts';
@@ -10,10 +11,13 @@ export class WrittenText {
   private writer: MarkdownWriter | null = null;
   private hasEnded = false;
 
+  /** @param onBusy told true when the text has ended, and false when it is written to its end */
+  constructor(private readonly onBusy: (isBusy: boolean) => void = () => {}) {}
+
   /** Writes what is new in `text`. The element is the same in each call. */
   write(element: HTMLElement, text: string, isEnd: boolean): void {
     if (this.hasEnded && text.length > this.length) this.restart(element); // the answer goes on
-    this.writer ??= new MarkdownWriter(element);
+    this.writer ??= new MarkdownWriter(element, pageBudget, () => this.onBusy(false));
     if (element.dir === '') element.dir = directionOf(text);
     if (text.length > this.length) {
       this.writer.write(text.slice(this.length));
@@ -21,11 +25,14 @@ export class WrittenText {
     }
     if (!isEnd || this.hasEnded) return;
     this.hasEnded = true;
+    this.onBusy(true);
     this.writer.end();
     if (!mayBeJson(text)) return;
     withPart('json', ({ showJson }) => {
       // It may go on meanwhile. What is not written yet would come below the tree.
-      if (this.hasEnded && this.length === text.length && showJson(element, text)) this.writer?.stop();
+      if (!this.hasEnded || this.length !== text.length || !showJson(element, text)) return;
+      this.writer?.stop();
+      this.onBusy(false);
     });
   }
 

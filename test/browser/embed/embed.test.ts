@@ -287,12 +287,17 @@ describe('policies of the host', () => {
       body: packaged('theme="dark" autoload style="max-height: 300px"'),
     });
     await ready(page);
-    await installScripted(page, { answers: [{ text: 'The wind was strong, and Tom was not afraid.\n\n'.repeat(80) }] });
+    const [sentence, times] = ['The wind was strong, and Tom was not afraid.', 600];
+    await installScripted(page, { answers: [{ text: `${sentence}\n\n`.repeat(times) }], contextLength: 10_000 });
+    await page.evaluate(() => Object.assign(window, { requestAnimationFrame: () => 0 })); // no time to write the rest
     await send(page, 'Tell me a story');
-    await ended(page);
+    await expect.poll(() => stateOf(lastAnswer(page)), SOON).toBe('done');
+    expect(await lastAnswer(page).getAttribute('aria-busy')).toBe('true');
     const chat = page.locator('vivace-chat');
     const pages = (await page.pdf()).toString('latin1').match(/\/Type\s*\/Page\b/g);
-    expect(pages?.length).toBeGreaterThan(2);
+    expect(pages?.length).toBeGreaterThan(20);
+    expect(await lastAnswer(page).locator('.text').textContent()).toBe(sentence.repeat(times));
+    expect(await lastAnswer(page).getAttribute('aria-busy')).toBe('false');
     await page.emulateMedia({ media: 'print' });
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
     for (const part of ['prompt', 'copy', 'edit'])

@@ -345,6 +345,23 @@ test('one long answer does not keep another from beginning, and both end', () =>
   expect([long.text().length, short.text()]).toEqual([3 * FRAME_LETTERS, 'short']);
 });
 
+test('what waits for frames is written at once where somebody asks, and its end is told', () => {
+  const { budget, frame } = framesByHand();
+  const ended: number[] = [];
+  const [first, second] = [new FakeElement('div'), new FakeElement('div')].map((root, i) => {
+    const writer = new MarkdownWriter(root as unknown as HTMLElement, budget, () => ended.push(i));
+    writer.write('x'.repeat(3 * FRAME_LETTERS));
+    writer.end();
+    return root;
+  });
+  frame();
+  expect([first!.text().length < 3 * FRAME_LETTERS, ended]).toEqual([true, []]);
+  budget.finish();
+  expect([first!.text().length, second!.text().length]).toEqual([3 * FRAME_LETTERS, 3 * FRAME_LETTERS]);
+  while (frame());
+  expect([first!.text().length, ended]).toEqual([3 * FRAME_LETTERS, [0, 1]]);
+});
+
 test('tables and tasks have their names for screen readers in the language of the interface', async () => {
   const namesOf = () =>
     render(['| a |\n|---|\n| b |\n\n- [x] done\n'])

@@ -34,10 +34,24 @@ test('the tree of a long JSON answer stays alone in its place', async () => {
   };
   provideParts({ json: async () => ({ showJson }) });
   const lines = `"${'x'.repeat(500)}",\n\n`.repeat(LONG / 500);
-  const { element } = written(`[\n\n${lines}{}]`);
+  const busy: boolean[] = [];
+  const { element } = written(`[\n\n${lines}{}]`, undefined, new WrittenText((isBusy) => busy.push(isBusy)));
+  expect(busy).toEqual([true]);
   await vi.waitFor(() => expect(element.text()).toContain('the tree'));
   runFrames();
   expect(element.text()).toBe('the tree');
+  expect(busy).toEqual([true, false]);
+});
+
+test('a text is busy from its end until its last letter is written, however long it was kept', () => {
+  const busy: boolean[] = [];
+  const into = new WrittenText((isBusy) => busy.push(isBusy));
+  const { element } = written('short', undefined, into);
+  expect(busy).toEqual([true, false]);
+  written(`short ${'word '.repeat(LONG / 5)}`, element, into);
+  expect(busy).toEqual([true, false, true]);
+  runFrames();
+  expect(busy).toEqual([true, false, true, false]);
 });
 
 test('an answer that goes on before its long beginning is written has each part once', () => {
