@@ -138,16 +138,16 @@ export async function sendAndStop(page: Page, text: string): Promise<string | nu
   return ended(page);
 }
 
-/** Waits for the end of the newest answer and gives the state it ended in. */
+/** Waits for the end of the newest answer, until all its text is in the page. Gives the state in which it ended. */
 export async function ended(page: Page, timeout = 100_000): Promise<string | null> {
   let state: string | null = null; // of the read that ended the wait: a second read may find the next answer
   const read = async () => {
     const answer = lastAnswer(page);
-    let isBusy: boolean;
-    [state, isBusy] = await answer.evaluate((each) => [each.getAttribute('data-state'), each.ariaBusy === 'true']);
-    return isBusy;
+    const [now, busy] = await answer.evaluate((each) => [each.getAttribute('data-state'), each.ariaBusy]);
+    state = now!;
+    return [state === 'streaming', busy];
   };
-  await expect.poll(read, { timeout, interval: 50 }).toBe(false);
+  await expect.poll(read, { timeout, interval: 50 }).toEqual([false, 'false']);
   return state;
 }
 

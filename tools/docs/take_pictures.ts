@@ -23,7 +23,10 @@ const canSend = (page: Page) =>
 
 /** Waits for the end of the newest answer. */
 const answered = (page: Page) =>
-  page.locator('[data-testid=message][data-role=assistant][data-state=done]').last().waitFor({ timeout: WITHIN_MS });
+  page
+    .locator('[data-testid=message][data-role=assistant][data-state=done][aria-busy=false]')
+    .last()
+    .waitFor({ timeout: WITHIN_MS });
 
 /** Asks in a conversation of its own. */
 async function ask(page: Page, question: string) {

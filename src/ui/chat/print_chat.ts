@@ -35,7 +35,6 @@ export function printChat(
   let end: (() => void) | null = null;
   const begin = () => {
     end?.();
-    pageBudget.finish(); // a long answer is written over several frames, and paper has none
     const { theme } = dataset;
     const turns = [...chat.renderRoot.querySelectorAll('vivace-turn')].map((turn) => turn.shadowRoot!);
     const ends = [add(chat.shadowRoot!, chatStyles), add(...place), ...turns.map((root) => add(root, turnStyles))];
@@ -46,6 +45,7 @@ export function printChat(
       for (const each of ends) each();
       end = null;
     };
+    pageBudget.finish(); // paper is printed at once, and a long answer takes several frames
   };
   addEventListener('beforeprint', begin, { signal });
   addEventListener('afterprint', () => end?.(), { signal });

@@ -30,11 +30,11 @@ export class FrameBudget {
     this.waiting.add(work);
   }
 
-  /** Does all that waits now, however long it takes. */
+  /** Does all waiting work at once. This may take long. */
   finish(): void {
     for (const work of this.waiting) {
-      work.step(() => true);
       this.waiting.delete(work);
+      work.step(() => true);
     }
   }
 

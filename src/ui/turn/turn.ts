@@ -94,9 +94,7 @@ export class VivaceTurn extends WordedElement {
   /** True when a long question is shown whole. */
   declare opened: boolean;
 
-  private readonly text = new WrittenText((isBusy) => {
-    this.renderRoot.querySelector('[data-role=assistant]')!.ariaBusy = `${isBusy}`;
-  });
+  private readonly text = new WrittenText(() => this.showBusy());
   private frame = 0;
 
   constructor() {
@@ -158,8 +156,7 @@ export class VivaceTurn extends WordedElement {
             ? html`<vivace-thought .turn=${turn} @vivace-fold=${(event: CustomEvent<Promise<unknown>>) => this.fire({ kind: 'fold', toggled: event.detail })}></vivace-thought>`
             : nothing
         }
-        <article data-testid="message" data-role="assistant" data-state=${turn.state} aria-label=${words().turn.answer}
-          aria-busy=${turn.state === 'streaming'}>
+        <article data-testid="message" data-role="assistant" data-state=${turn.state} aria-label=${words().turn.answer}>
           <div class="text"></div>
           ${turn.calls.map(renderCall)}
           ${endedInThought(turn) ? html`<p class="remark"><span data-testid="end">${endRemark(turn, this.canSwitch)}</span> ${this.renderWaysOn()}</p>` : nothing}
@@ -187,6 +184,13 @@ export class VivaceTurn extends WordedElement {
     this.renderRoot.querySelector<VivaceThought>('vivace-thought')?.refresh();
     const element = this.renderRoot.querySelector<HTMLElement>('.text')!;
     this.text.write(element, turn.answer, turn.state !== 'streaming');
+    this.showBusy();
+  }
+
+  /** Tells screen readers whether the answer still grows. */
+  private showBusy(): void {
+    const article = this.renderRoot.querySelector('[data-role=assistant]')!;
+    article.ariaBusy = `${this.turn.state === 'streaming' || this.text.isBusy}`;
   }
 
   private renderQuestion() {

@@ -109,7 +109,7 @@ describe('thinking', () => {
     await open({ answers: [{ thought: THOUGHT, text: 'It is **42**.' }] });
     await ask();
     await byId('copy').click();
-    expect(await copied()).toBe('It is **42**.');
+    await expect.poll(copied).toBe('It is **42**.');
     await fold().click();
     await byId('copy-thought').click();
     await expect.poll(copied).toBe(THOUGHT.trim());
@@ -133,16 +133,14 @@ describe('thinking', () => {
     await open({ answers: [{ thought: LONG, text: 'It is 42.', piece: 40, holdAfter: 90 }] });
     await send(page, 'Go');
     await fold().click();
-    const fromEnd = () =>
-      page.evaluate(() => {
-        const scroller = document.querySelector('vivace-chat')!.shadowRoot!.querySelector('.scroller')!;
-        return scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop;
-      });
+    const scroller = page.locator('.scroller');
+    const fromTop = () => scroller.evaluate((each) => each.scrollTop);
+    const fromEnd = () => scroller.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop);
+    await expect.poll(() => topOf('thought')).toBeLessThan(0);
     await expect.poll(fromEnd).toBeLessThan(4);
-    expect(await topOf('thought')).toBeLessThan(0);
-    await page.locator('.scroller').hover();
+    await scroller.hover();
     await page.mouse.wheel(0, -5000);
-    await expect.poll(() => topOf('thought')).toBeGreaterThan(0);
+    await expect.poll(fromTop).toBe(0);
     const before = await topOf('thought');
     await release(page);
     expect(await ended(page)).toBe('done');
@@ -207,8 +205,8 @@ describe('the switch', () => {
     await expect.poll(() => byId('thinking').getAttribute('aria-pressed')).toBe('false');
     await page.setViewportSize({ width: 360, height: 740 });
     const button = page.getByRole('button', { name: 'Thinking', exact: true });
-    expect((await button.boundingBox())!.width).toBeLessThan(50);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    await expect.poll(async () => (await button.boundingBox())!.width).toBeLessThan(50);
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
     await button.click();
     await expect.poll(() => button.getAttribute('aria-pressed')).toBe('true');
     await page.setViewportSize({ width: 1280, height: 800 });

@@ -280,7 +280,8 @@ describe('in one browser', () => {
     ['all', 'library-delete-all'],
   ] as const) {
     test(`deleting ${what} during an answer and undoing that brings all of its text back, to go on with`, async () => {
-      await installScripted(page, { answers: [{ text: 'word '.repeat(2000), gapMs: 1 }] });
+      const endless = { text: 'word '.repeat(100_000), gapMs: 1 };
+      await installScripted(page, { answers: [endless, { text: 'The end.' }], contextLength: 1_000_000 });
       await page.evaluate(() => {
         document.querySelector('vivace-library')!.addEventListener(
           'vivace-new-conversation',

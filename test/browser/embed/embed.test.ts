@@ -156,7 +156,8 @@ describe('a bare page with one tag', () => {
   test("fills a phone's screen without sideways scrolling, and closes", async () => {
     const { page } = visited;
     await page.setViewportSize({ width: 360, height: 700 });
-    expect(await page.getByTestId('window').boundingBox()).toEqual({ x: 0, y: 0, width: 360, height: 700 });
+    const box = () => page.getByTestId('window').boundingBox();
+    await expect.poll(box, SOON).toEqual({ x: 0, y: 0, width: 360, height: 700 });
     await expect.poll(() => page.getByTestId('launcher').isVisible()).toBe(false);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
     await page.getByTestId('close').click();
@@ -289,7 +290,7 @@ describe('policies of the host', () => {
     await ready(page);
     const [sentence, times] = ['The wind was strong, and Tom was not afraid.', 600];
     await installScripted(page, { answers: [{ text: `${sentence}\n\n`.repeat(times) }], contextLength: 10_000 });
-    await page.evaluate(() => Object.assign(window, { requestAnimationFrame: () => 0 })); // no time to write the rest
+    await page.evaluate(() => Object.assign(window, { requestAnimationFrame: () => 0 })); // the rest waits
     await send(page, 'Tell me a story');
     await expect.poll(() => stateOf(lastAnswer(page)), SOON).toBe('done');
     expect(await lastAnswer(page).getAttribute('aria-busy')).toBe('true');

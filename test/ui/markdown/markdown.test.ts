@@ -345,7 +345,7 @@ test('one long answer does not keep another from beginning, and both end', () =>
   expect([long.text().length, short.text()]).toEqual([3 * FRAME_LETTERS, 'short']);
 });
 
-test('what waits for frames is written at once where somebody asks, and its end is told', () => {
+test('finish() writes all waiting text at once and reports each end', () => {
   const { budget, frame } = framesByHand();
   const ended: number[] = [];
   const [first, second] = [new FakeElement('div'), new FakeElement('div')].map((root, i) => {
@@ -357,6 +357,7 @@ test('what waits for frames is written at once where somebody asks, and its end 
   frame();
   expect([first!.text().length < 3 * FRAME_LETTERS, ended]).toEqual([true, []]);
   budget.finish();
+  expect(ended).toEqual([0, 1]);
   expect([first!.text().length, second!.text().length]).toEqual([3 * FRAME_LETTERS, 3 * FRAME_LETTERS]);
   while (frame());
   expect([first!.text().length, ended]).toEqual([3 * FRAME_LETTERS, [0, 1]]);

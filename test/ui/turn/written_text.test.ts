@@ -13,9 +13,13 @@ let frames: FrameRequestCallback[];
 beforeEach(() => {
   frames = [];
   vi.stubGlobal('document', fakeDocument);
+  vi.stubGlobal('performance', { now: () => 0 }); // each frame has time for all that it may cost
   vi.stubGlobal('requestAnimationFrame', (callback: FrameRequestCallback) => frames.push(callback));
 });
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  runFrames(); // the budget is one for all tests
+  vi.unstubAllGlobals();
+});
 
 function runFrames(): void {
   for (let frame = frames.shift(); frame; frame = frames.shift()) frame(0);
@@ -34,24 +38,29 @@ test('the tree of a long JSON answer stays alone in its place', async () => {
   };
   provideParts({ json: async () => ({ showJson }) });
   const lines = `"${'x'.repeat(500)}",\n\n`.repeat(LONG / 500);
-  const busy: boolean[] = [];
-  const { element } = written(`[\n\n${lines}{}]`, undefined, new WrittenText((isBusy) => busy.push(isBusy)));
-  expect(busy).toEqual([true]);
+  const onEnd = vi.fn();
+  const { element, into } = written(`[\n\n${lines}{}]`, undefined, new WrittenText(onEnd));
+  expect([into.isBusy, onEnd.mock.calls.length]).toEqual([true, 0]);
   await vi.waitFor(() => expect(element.text()).toContain('the tree'));
   runFrames();
   expect(element.text()).toBe('the tree');
-  expect(busy).toEqual([true, false]);
+  expect([into.isBusy, onEnd.mock.calls.length]).toEqual([false, 1]);
 });
 
-test('a text is busy from its end until its last letter is written, however long it was kept', () => {
-  const busy: boolean[] = [];
-  const into = new WrittenText((isBusy) => busy.push(isBusy));
+test('a text is busy from its end until its last letter is written, also after it went on', () => {
+  const onEnd = vi.fn();
+  const into = new WrittenText(onEnd);
   const { element } = written('short', undefined, into);
-  expect(busy).toEqual([true, false]);
-  written(`short ${'word '.repeat(LONG / 5)}`, element, into);
-  expect(busy).toEqual([true, false, true]);
+  expect([into.isBusy, onEnd.mock.calls.length]).toEqual([false, 1]);
+  const long = `short ${'word '.repeat(LONG / 5)}`;
+  written(long, element, into);
+  expect([into.isBusy, onEnd.mock.calls.length]).toEqual([true, 1]);
+  into.write(element as unknown as HTMLElement, `${long}and on`, false);
+  expect(into.isBusy).toBe(false);
   runFrames();
-  expect(busy).toEqual([true, false, true, false]);
+  expect(onEnd).toHaveBeenCalledTimes(1);
+  written(`${long}and on`, element, into);
+  expect([into.isBusy, onEnd.mock.calls.length]).toEqual([false, 2]);
 });
 
 test('an answer that goes on before its long beginning is written has each part once', () => {
