@@ -103,7 +103,7 @@ export const BUDGETS = [
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 93.1 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 225.4 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 225.5 },
 ];
 
 /** The built file below dist/ that a name with a `*` means. */
