@@ -31,23 +31,11 @@ interface TabWindow {
   begin(id: string, question: Question): void;
   heard(id: string): Heard;
   stop(id: string): void;
-  /** The tokens that the page hears of an answer before it hears no more from its worker. */
-  mostTokens: number;
 }
 
 /** The script of a tab. `backend` and the model come with its address. */
 const SCRIPT = `
 import { SharedEngine } from '/lib/tabs.js';
-globalThis.mostTokens = Infinity;
-const { set, get } = Object.getOwnPropertyDescriptor(MessagePort.prototype, 'onmessage');
-const holdTokens = (hear) => {
-  let heard = 0;
-  return (event) => {
-    if (heard < mostTokens) hear(event);
-    if (Array.isArray(event.data)) heard += event.data.filter(({ type }) => type === 'token').length;
-  };
-};
-Object.defineProperty(MessagePort.prototype, 'onmessage', { get, set(hear) { set.call(this, hear && holdTokens(hear)); } });
 const query = new URLSearchParams(location.search);
 const options = { backend: query.get('backend'), activations: 'f32', kvCache: 'f32', contextLength: 8_192, cache: false };
 const engine = await SharedEngine.load('/chain/', options);
@@ -148,12 +136,6 @@ export async function ended(page: Page, id: string): Promise<Heard> {
   await page.waitForFunction((id) => (window as unknown as TabWindow).heard(id).end !== '', id, { polling: 20 });
   return heard(page, id);
 }
-
-/** Loses what the worker of a leading tab sends of each answer after so many tokens: none of its answers ends. */
-export const holdAnswers = (page: Page, mostTokens: number): Promise<void> =>
-  page.evaluate((mostTokens) => {
-    (window as unknown as TabWindow).mostTokens = mostTokens;
-  }, mostTokens);
 
 /** Ends the renderer of a tab as a crash does. */
 export async function crash(page: Page): Promise<void> {

@@ -15,6 +15,7 @@ afterAll(() => site?.close());
 /** The page, whose late parts wait for `release`. */
 async function openSlow() {
   const context = await site.browser.newContext({ viewport: { width: 1280, height: 800 } });
+  context.setDefaultTimeout(90_000);
   const page = await context.newPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
@@ -45,6 +46,11 @@ test('what is asked for before it is here comes as soon as it is, and nothing mo
   await page.getByTestId('library-search').fill('dragon');
   await page.locator('#model').click();
   await expect.poll(() => page.locator('dialog[open]').count()).toBe(0);
+  const offered = () =>
+    page
+      .locator('vivace-next-step')
+      .evaluate((step) => Boolean((step as HTMLElement & { offers?: { machine?: unknown } }).offers?.machine));
+  await expect.poll(offered).toBe(true);
   // What the page writes after the error may still move them: a trial waits until they stand.
   for (const id of ['attach', 'new-conversation']) await page.getByTestId(id).first().hover({ trial: true });
   const before = await buttons();

@@ -67,6 +67,7 @@ beforeAll(async () => {
     await server.close();
   };
   context = await browser.newContext();
+  context.setDefaultTimeout(90_000);
   page = await context.newPage();
   page.on('pageerror', (error) => errors.push(error.message));
 });
@@ -76,6 +77,17 @@ afterAll(() => close?.());
 const failed = (of: Page) => of.locator('[data-testid=load-progress][data-state=error]').waitFor();
 const isSecond = (of: Page) => of.evaluate(() => 'vivaceSecond' in globalThis);
 const caches = (of: Page) => of.evaluate(() => globalThis.caches.keys());
+
+/** The states of the service workers that are not redundant. Watches from a page that none of them controls. */
+async function watchWorkers(blank: Page): Promise<() => string[]> {
+  const devtools = await context.newCDPSession(blank);
+  const states = new Map<string, string>();
+  devtools.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
+    for (const { versionId, status } of versions) states.set(versionId, status);
+  });
+  await devtools.send('ServiceWorker.enable');
+  return () => [...states.values()].filter((state) => state !== 'redundant');
+}
 
 test('a page that was open once opens without a network, with its conversations and its panel', async () => {
   await page.goto(server.url + NOTHING);
@@ -131,8 +143,12 @@ test('an open page keeps its version and is told of the new one, which the next 
   await other.goto(server.url + NOTHING);
   await failed(other);
   await expect.poll(async () => [await isSecond(other), await isSecond(page)]).toEqual([true, false]);
+  const blank = await context.newPage();
+  const states = await watchWorkers(blank);
   await page.close();
   await other.close();
+  await expect.poll(states, SOON).toEqual(['activated']); // a moment after the last page of the old one closed
+  await blank.close();
 
   page = await context.newPage();
   await page.goto(server.url + NOTHING);

@@ -334,7 +334,8 @@ test('what the page says about a dropped file is in sight at the end of a long c
       return element.contains(root.elementFromPoint(left + width / 3, top + height / 2));
     });
   await expect.poll(isTop, SOON).toBe(true);
-  expect(await page.locator('.scroller').evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(100);
+  const fromTop = () => page.locator('.scroller').evaluate(({ scrollTop }) => scrollTop);
+  await expect.poll(fromTop, SOON).toBeGreaterThan(100);
   await notice.getByRole('button').focus();
   await page.keyboard.press('Enter');
   await expect.poll(() => notice.count(), SOON).toBe(0);

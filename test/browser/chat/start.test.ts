@@ -57,6 +57,7 @@ test("the README's tag works on a page of another origin, from both servers", as
         handlers: { '/': (_, response) => response.end(`<!doctype html>${body}`) },
       });
       const page = await browser.newPage();
+      page.setDefaultTimeout(90_000);
       const said: string[] = [];
       page.on('console', (message) => said.push(message.text()));
       page.on('pageerror', (error) => said.push(error.message));

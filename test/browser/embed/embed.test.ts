@@ -86,8 +86,9 @@ describe('a bare page with one tag', () => {
     await expect.poll(() => heard('open')).toHaveLength(1);
     await expect.poll(() => heard('ready')).toHaveLength(1);
     await expect.poll(() => heard('error')).toEqual([]);
-    const messages = (await heard('message')) as { role: string; content: string }[];
-    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    const said = async () => (await heard('message')) as { role: string; content: string }[];
+    await expect.poll(async () => (await said()).map(({ role }) => role)).toEqual(['user', 'assistant']);
+    const messages = await said();
     expect(messages[0]?.content).toBe('Tell me a story about a fox');
     const events = (await heard('event')) as { type: string; text?: string }[];
     const tokens = events.filter(({ type }) => type === 'token').map(({ text }) => text);

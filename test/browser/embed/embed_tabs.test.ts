@@ -3,6 +3,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { VivaceHandle } from '../../../src/embed/tag/embed';
+import { holdAnswers } from '../hold_answers';
 import { begun, ended, ready, screenshot, send, sendAndStop } from '../site';
 import { type Hosts, openHosts, visitHost } from './host_site';
 
@@ -83,6 +84,7 @@ test('a tag and an element in two tabs have one worker; the leading tab is close
   const [other, calm] = [await finished(first), await finished(second)];
   expect([other.interruptions, calm.interruptions, other.text === calm.text]).toEqual([0, 0, false]);
   // The leading tab is closed while both run.
+  await holdAnswers(first, 8);
   await begin(first, 3);
   await begin(second, 4);
   await expect.poll(async () => (await heard(second)).tokens, { timeout: 90_000, interval: 10 }).toBeGreaterThan(2);

@@ -216,7 +216,7 @@ test('a stop ends the answer and the connection; a broken one can be asked again
   await screenshot(page, 'server_cut');
   server.behavior = {};
   await page.getByTestId('offer-retry').click();
-  await expect.poll(() => stateOf(lastAnswer(page))).toBe('done');
+  expect(await ended(page)).toBe('done');
   expect(await textOf(lastAnswer(page))).toContain('Far away answer.');
 });
 

@@ -3,6 +3,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { says } from '../../chain/chain_model';
+import { holdAnswers } from '../hold_answers';
 import {
   answers,
   begun,
@@ -101,6 +102,7 @@ test('the first tab goes elsewhere and comes back: the second one has the model 
 
 test('the leading tab is closed in mid-answer: the other one goes on, and says so', async () => {
   await first.getByTestId('new-conversation').click();
+  await holdAnswers(second, 20); // which leads
   await send(first, 'An endless answer');
   await begun(first);
   await second.close();

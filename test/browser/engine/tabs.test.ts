@@ -2,7 +2,8 @@
 
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { begin, crash, ended, holdAnswers, leads, ready, TabSite, tokens } from '../../../tools/checks/tabs_site';
+import { begin, crash, ended, leads, ready, TabSite, tokens } from '../../../tools/checks/tabs_site';
+import { holdAnswers } from '../hold_answers';
 
 let site: TabSite;
 let context: BrowserContext;

@@ -79,7 +79,7 @@ beforeAll(async () => {
     const look = () => {
       const bytes = document.querySelector('vivace-loader')?.shadowRoot?.querySelector('.bytes')?.textContent;
       if (bytes) said.push(bytes);
-      requestAnimationFrame(look);
+      setTimeout(look, 5);
     };
     look();
   });

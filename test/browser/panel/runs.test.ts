@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { visitScripted } from '../scripted_engine';
 import { lastAnswer, openSite, type Site, send, stateOf, textOf } from '../site';
-import { showPanel } from './shown_panel';
+import { panelReady, showPanel } from './shown_panel';
 
 const SOON = { timeout: 90_000, interval: 20 };
 const SCRIPT = { answers: [{ text: 'Once upon a time there was a small dragon. '.repeat(4), gapMs: 4 }] };
@@ -20,6 +20,7 @@ afterAll(() => site?.close());
 
 test('the line of an answer opens its run, which outlasts the page and travels as a file', async () => {
   const { page, errors } = await visitScripted(site, SCRIPT);
+  await panelReady(page);
   const rows = page.getByTestId('run-row');
   const opened = page.getByTestId('opened-run');
   const points = () => page.getByTestId('metrics').getAttribute('data-points');

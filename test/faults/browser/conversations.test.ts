@@ -26,7 +26,15 @@ async function openTab(holdAfter?: number): Promise<Page> {
   await expect.poll(() => stateOf(tab.getByTestId('load-progress')), SOON).toBe('error');
   const hold = holdAfter === undefined ? {} : { holdAfter };
   await installScripted(tab, { contextLength: 100_000, answers: [{ text: TEXT, piece: 6, gapMs: 10, ...hold }] });
+  await expect.poll(() => tab.evaluate(hasOpened), SOON).toBe(true);
   return tab;
+}
+
+/** True once the newest conversation is open, which the page opens by itself. Evaluated in the page. */
+function hasOpened(): boolean {
+  const { summaries } = document.querySelector('vivace-library')!;
+  const { turns } = document.querySelector('vivace-chat')!.conversation;
+  return summaries !== null && (summaries.length === 0 || turns.length > 0);
 }
 
 /**

@@ -26,7 +26,7 @@ const loaded = (page: Page, plan = '', backend: 'cpu' | 'webgpu' = 'cpu', cache 
 const chat = (fault: string | null, at: 'prefill' | 'decode' | 'idle', after: number): Task => ({
   ...(at === 'idle'
     ? { kind: 'idle' }
-    : { kind: 'chat', prompt: 'endless', temperature: 24, seed: 5, maxTokens: 400, abortAfter: 0 }),
+    : { kind: 'chat', prompt: 'endless', temperature: 24, seed: 5, maxTokens: 1_800, abortAfter: 0 }),
   strike: fault ? { fault, at, after } : null,
 });
 const run = (page: Page, task: Task): Promise<Outcome> => page.evaluate(work, { task, boundMs: BOUND_MS });
@@ -90,7 +90,7 @@ test('B7 18: a stop ends the answer of a worker that hangs within a second', asy
       let tokens = 0;
       let end = '';
       for await (const event of engine.chat([{ role: 'user', content: 'endless' }], {
-        maxTokens: 400,
+        maxTokens: 1_800,
         signal: stop.signal,
       })) {
         if (event.type === 'token' && ++tokens === 9) {

@@ -62,7 +62,7 @@ export async function load({ model, plan, cache, backend, boundMs, patienceMs = 
     cache,
     backend: gpu,
     activations: 'f32',
-    contextLength: 512,
+    contextLength: 2048,
     onProgress,
   });
   const late = new Promise<'late'>((resolve) => setTimeout(resolve, boundMs, 'late'));
