@@ -75,16 +75,17 @@ export class Shell {
   }
 
   /**
-   * The network's answer, or the kept one if that fails or is late. The page itself comes this way: its newest version
-   * names files by their hashes, so it finds its own ones wherever they are.
+   * The network's answer, or the kept one if that fails or is late. An answer of the network does not wait for storage.
+   * The page itself comes this way: its newest version names files by their hashes, so it finds its own ones wherever
+   * they are.
    */
   private async fromNetwork(request: Request, url: string): Promise<Response> {
     const asked = this.ask(request);
-    const kept = await this.find(url);
-    if (!kept) return asked;
+    const kept = this.find(url);
     const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), PATIENCE_MS));
     const answer = await Promise.race([asked.catch(() => null), late]);
-    return answer && (isUsable(answer) || answer.status < 500) ? answer : kept;
+    if (answer && (isUsable(answer) || answer.status < 500)) return answer;
+    return (await kept) ?? asked;
   }
 
   /** Undefined also where the browser cannot read its storage: the network may still answer. */

@@ -1,6 +1,6 @@
 // What the service worker answers for, and what it leaves to the browser.
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Shell } from '../../src/shell/shell';
 
 const SCOPE = 'https://example.com/vivace/';
@@ -55,6 +55,24 @@ test('the page and what a host may replace come from the network, and from the c
     expect(await answered(offline, asked)).toBe(kept);
     expect(await answered(online(503), asked)).toBe(kept);
   }
+});
+
+test('the page waits for a slow network for a while, and not for storage where the network answers', async () => {
+  vi.useFakeTimers();
+  const never = () => new Promise<never>(() => {});
+  const navigation = request('', { mode: 'navigate' });
+  let shown: string | null = null;
+  void answered(never, navigation).then((text) => {
+    shown = text;
+  });
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(shown).toBeNull();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(shown).toBe('kept page');
+  vi.useRealTimers();
+  const busy = { open: never } as unknown as CacheStorage;
+  const answer = await new Shell(BUILD, SCOPE, busy, online()).answer(navigation);
+  expect(await answer?.text()).toBe('new');
 });
 
 test('everything else is left to the browser', async () => {
