@@ -75,17 +75,18 @@ export class Shell {
   }
 
   /**
-   * The network's answer, or the kept one if that fails or is late. An answer of the network does not wait for storage.
+   * The network's answer, or the kept one if that fails or is late. Storage may be later still: the first one counts.
    * The page itself comes this way: its newest version names files by their hashes, so it finds its own ones wherever
    * they are.
    */
   private async fromNetwork(request: Request, url: string): Promise<Response> {
     const asked = this.ask(request);
-    const kept = this.find(url);
-    const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), PATIENCE_MS));
-    const answer = await Promise.race([asked.catch(() => null), late]);
-    if (answer && (isUsable(answer) || answer.status < 500)) return answer;
-    return (await kept) ?? asked;
+    const found = this.find(url);
+    const late = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS));
+    const good = asked.then((answer) => (isUsable(answer) || answer.status < 500 ? answer : Promise.reject(answer)));
+    const failedOrLate = Promise.race([good, late]).catch(() => {});
+    const kept = failedOrLate.then(async () => (await found) ?? Promise.reject());
+    return Promise.any([good, kept]).catch(() => asked);
   }
 
   /** Undefined also where the browser cannot read its storage: the network may still answer. */

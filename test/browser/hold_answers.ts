@@ -7,7 +7,7 @@ interface HoldingWindow {
   mostTokens?: number;
 }
 
-/** Loses what the worker of a page sends of each answer after so many tokens. Holds for answers that begin later. */
+/** Drops the messages of a page's worker after so many tokens of each answer. Comes before the answers begin. */
 export const holdAnswers = (page: Page, mostTokens: number): Promise<void> => page.evaluate(install, mostTokens);
 
 /** Runs in the page, so it must not use anything outside. */

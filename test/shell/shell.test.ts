@@ -1,6 +1,6 @@
 // What the service worker answers for, and what it leaves to the browser.
 
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { Shell } from '../../src/shell/shell';
 
 const SCOPE = 'https://example.com/vivace/';
@@ -35,6 +35,8 @@ function request(path: string, init: { method?: string; mode?: string; headers?:
   return { url, method, mode, headers: new Headers(headers) } as unknown as Request;
 }
 
+afterEach(() => void vi.useRealTimers());
+
 async function answered(ask: typeof fetch, asked: Request): Promise<string | null> {
   const answer = new Shell(BUILD, SCOPE, storageWith({ ...KEPT }), ask).answer(asked);
   return answer && (await answer).text();
@@ -57,22 +59,33 @@ test('the page and what a host may replace come from the network, and from the c
   }
 });
 
-test('the page waits for a slow network for a while, and not for storage where the network answers', async () => {
+test('the page opens with what comes first of the network and of storage, which waits 2.5 s', async () => {
   vi.useFakeTimers();
   const never = () => new Promise<never>(() => {});
-  const navigation = request('', { mode: 'navigate' });
-  let shown: string | null = null;
-  void answered(never, navigation).then((text) => {
-    shown = text;
-  });
-  await vi.advanceTimersByTimeAsync(2_000);
-  expect(shown).toBeNull();
-  await vi.advanceTimersByTimeAsync(1_000);
-  expect(shown).toBe('kept page');
-  vi.useRealTimers();
+  const slow: typeof fetch = (...asked) =>
+    new Promise((resolve) => setTimeout(() => resolve(online()(...asked)), 4_000));
+  const kept = storageWith({ ...KEPT });
   const busy = { open: never } as unknown as CacheStorage;
-  const answer = await new Shell(BUILD, SCOPE, busy, online()).answer(navigation);
-  expect(await answer?.text()).toBe('new');
+  for (const [ask, storage, from, to, text] of [
+    [slow, kept, 2_400, 2_600, 'kept page'],
+    [online(), busy, -1, 0, 'new'],
+    [slow, busy, 3_900, 4_100, 'new'],
+    [slow, storageWith({}), 3_900, 4_100, 'new'],
+    [online(503), storageWith({}), -1, 0, 'new'],
+    [offline, storageWith({}), -1, 0, 'TypeError: offline'],
+  ] as const) {
+    let shown: string | null = null;
+    const answer = new Shell(BUILD, SCOPE, storage, ask).answer(request('', { mode: 'navigate' }));
+    void answer!
+      .then((response) => response.text(), String)
+      .then((text) => {
+        shown = text;
+      });
+    if (from > 0) await vi.advanceTimersByTimeAsync(from);
+    expect(from > 0 ? shown : null).toBeNull();
+    await vi.advanceTimersByTimeAsync(to - Math.max(from, 0));
+    expect(shown).toBe(text);
+  }
 });
 
 test('everything else is left to the browser', async () => {

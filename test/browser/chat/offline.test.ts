@@ -78,7 +78,7 @@ const failed = (of: Page) => of.locator('[data-testid=load-progress][data-state=
 const isSecond = (of: Page) => of.evaluate(() => 'vivaceSecond' in globalThis);
 const caches = (of: Page) => of.evaluate(() => globalThis.caches.keys());
 
-/** The states of the service workers that are not redundant. Watches from a page that none of them controls. */
+/** The states of the service workers that are not redundant. A blank page keeps none of them active. */
 async function watchWorkers(blank: Page): Promise<() => string[]> {
   const devtools = await context.newCDPSession(blank);
   const states = new Map<string, string>();

@@ -50,7 +50,7 @@ async function answersHello(page: Page): Promise<void> {
   await send(page, 'Hi');
   await expect.poll(() => answers(page).count()).toBe(count + 1);
   expect(await ended(page)).toBe('done');
-  await expect.poll(() => textOf(lastAnswer(page))).toContain(says('hello')); // drawn by and by
+  expect(await textOf(lastAnswer(page))).toContain(says('hello'));
 }
 
 async function loadAddress(page: Page, address: string): Promise<void> {
@@ -102,7 +102,7 @@ test('the first tab goes elsewhere and comes back: the second one has the model 
 
 test('the leading tab is closed in mid-answer: the other one goes on, and says so', async () => {
   await first.getByTestId('new-conversation').click();
-  await holdAnswers(second, 20); // which leads
+  await holdAnswers(second, 20); // the leading tab
   await send(first, 'An endless answer');
   await begun(first);
   await second.close();

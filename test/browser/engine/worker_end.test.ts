@@ -51,7 +51,7 @@ test('a worker ends in mid-answer: the answer goes on in a new one, with the sam
     const engine = await Engine.load('models/storyteller/storyteller-q8_0.gguf', { backend: 'cpu' });
     const run = async (onToken: (tokens: number) => void) => {
       let [text, tokens, told] = ['', 0, ''];
-      // So long that the end of its worker meets it on a busy machine, too.
+      // Long enough that its worker ends before the answer does, even on a busy machine.
       const options = { temperature: 0, maxTokens: 150, ignoreEos: true };
       for await (const event of engine.complete('Once upon a time', options)) {
         if (event.type === 'token') onToken(++tokens);

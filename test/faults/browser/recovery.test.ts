@@ -12,6 +12,8 @@ import { load, type Outcome, unload, work } from '../../../tools/checks/soak/wor
 import type { Faults } from '../../../tools/faults/page';
 
 const BOUND_MS = 120_000;
+/** Of an answer that a fault comes into. The context of 2,048 holds them. */
+const TOKENS = 1_800;
 
 let site: SoakSite;
 beforeAll(async () => {
@@ -20,13 +22,13 @@ beforeAll(async () => {
 afterAll(() => site?.close());
 
 const loaded = (page: Page, plan = '', backend: 'cpu' | 'webgpu' = 'cpu', cache = false) =>
-  page.evaluate(load, { model: CHAIN, plan, cache, backend, boundMs: BOUND_MS });
+  page.evaluate(load, { model: CHAIN, plan, cache, backend, contextLength: 2048, boundMs: BOUND_MS });
 
-/** An answer so long that the fault, which comes from the page, meets it on a slow machine. */
+/** An answer that is still under way when the fault comes from the page, even on a busy machine. */
 const chat = (fault: string | null, at: 'prefill' | 'decode' | 'idle', after: number): Task => ({
   ...(at === 'idle'
     ? { kind: 'idle' }
-    : { kind: 'chat', prompt: 'endless', temperature: 24, seed: 5, maxTokens: 1_800, abortAfter: 0 }),
+    : { kind: 'chat', prompt: 'endless', temperature: 24, seed: 5, maxTokens: TOKENS, ignoreEos: true, abortAfter: 0 }),
   strike: fault ? { fault, at, after } : null,
 });
 const run = (page: Page, task: Task): Promise<Outcome> => page.evaluate(work, { task, boundMs: BOUND_MS });
@@ -42,7 +44,7 @@ async function answerWithCrashes(after: number[]) {
   const { engine, crash } = window as unknown as FaultyWindow;
   const heard = { said: '', events: [] as string[], backend: '', health: '' };
   let tokens = 0;
-  const options = { temperature: 0, maxTokens: 300 };
+  const options = { temperature: 0, maxTokens: 600 };
   for await (const event of engine.chat([{ role: 'user', content: 'endless' }], options)) {
     if (event.type === 'token' || event.type === 'done') heard.said += event.text;
     if (event.type === 'interrupted' || event.type === 'recovered') heard.events.push(event.type);
@@ -56,6 +58,7 @@ describe('B7 18: a worker that hangs, closes, throws or is terminated', () => {
     const { page, errors } = await visitBare(site);
     expect(await loaded(page)).toMatchObject({ end: 'ok' });
     const calm = await run(page, chat(null, 'decode', 0));
+    expect(calm.tokens).toBe(TOKENS);
     const hurt = await run(page, chat(fault, 'decode', 9));
     expect(hurt).toMatchObject({ end: 'ok', said: calm.said });
     expect(hurt.events).toEqual(['interrupted worker', 'recovered cpu']);

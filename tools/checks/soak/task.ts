@@ -16,7 +16,15 @@ export interface Strike {
 export type Task = {
   strike: Strike | null;
 } & (
-  | { kind: 'chat' | 'abort'; prompt: string; temperature: number; seed: number; maxTokens: number; abortAfter: number }
+  | {
+      kind: 'chat' | 'abort';
+      prompt: string;
+      temperature: number;
+      seed: number;
+      maxTokens: number;
+      ignoreEos?: boolean;
+      abortAfter: number;
+    }
   | { kind: 'embed' | 'tokenize'; texts: string[] }
   | { kind: 'reload' | 'tune' | 'idle' }
 );

@@ -15,6 +15,8 @@ export interface Outcome {
   end: 'ok' | 'error' | 'hung';
   /** The text, the ids or the vectors, as one string. */
   said: string;
+  /** Of an answer. */
+  tokens: number;
   /** The code of the error, or its name for one that is not typed. */
   code: string;
   message: string;
@@ -32,17 +34,21 @@ export interface LoadRequest {
   cache: boolean;
   backend: 'cpu' | 'webgpu';
   boundMs: number;
+  /** Default 512. */
+  contextLength?: number;
   /** The wait for another tab after which the load goes on alone. Default 3000. */
   patienceMs?: number;
 }
 
 /** Loads a model into `window.engine`. */
-export async function load({ model, plan, cache, backend, boundMs, patienceMs = 3000 }: LoadRequest): Promise<Outcome> {
+export async function load(request: LoadRequest): Promise<Outcome> {
+  const { model, plan, cache, backend, boundMs, contextLength = 512, patienceMs = 3000 } = request;
   const view = window as unknown as SoakWindow;
   const began = performance.now();
   const outcome: Outcome = {
     end: 'ok',
     said: '',
+    tokens: 0,
     code: '',
     message: '',
     ms: 0,
@@ -62,7 +68,7 @@ export async function load({ model, plan, cache, backend, boundMs, patienceMs = 
     cache,
     backend: gpu,
     activations: 'f32',
-    contextLength: 2048,
+    contextLength,
     onProgress,
   });
   const late = new Promise<'late'>((resolve) => setTimeout(resolve, boundMs, 'late'));
@@ -121,9 +127,10 @@ export async function work({ task, boundMs }: { task: Task; boundMs: number }): 
   };
   const run = async () => {
     if (task.strike && task.strike.at !== 'decode') setTimeout(strike, task.strike.after);
-    if ('prompt' in task)
-      await answer(task.prompt, { temperature: task.temperature, seed: task.seed, maxTokens: task.maxTokens });
-    else if (task.kind === 'embed')
+    if ('prompt' in task) {
+      const { temperature, seed, maxTokens, ignoreEos } = task;
+      await answer(task.prompt, { temperature, seed, maxTokens, ignoreEos });
+    } else if (task.kind === 'embed')
       done.said = String((await engine.embed(task.texts)).vectors.map((v) => v.slice(0, 4)));
     else if (task.kind === 'tokenize')
       done.said = String(await Promise.all(task.texts.map((text) => engine.tokenize(text))));
