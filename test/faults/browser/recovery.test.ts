@@ -13,7 +13,7 @@ import type { Faults } from '../../../tools/faults/page';
 
 const BOUND_MS = 120_000;
 /** Of an answer that a fault comes into. The context of 2,048 holds them. */
-const TOKENS = 1_800;
+const TOKENS = 1_200;
 
 let site: SoakSite;
 beforeAll(async () => {
@@ -44,7 +44,7 @@ async function answerWithCrashes(after: number[]) {
   const { engine, crash } = window as unknown as FaultyWindow;
   const heard = { said: '', events: [] as string[], backend: '', health: '' };
   let tokens = 0;
-  const options = { temperature: 0, maxTokens: 600 };
+  const options = { temperature: 0, maxTokens: 300 };
   for await (const event of engine.chat([{ role: 'user', content: 'endless' }], options)) {
     if (event.type === 'token' || event.type === 'done') heard.said += event.text;
     if (event.type === 'interrupted' || event.type === 'recovered') heard.events.push(event.type);
@@ -93,7 +93,7 @@ test('B7 18: a stop ends the answer of a worker that hangs within a second', asy
       let tokens = 0;
       let end = '';
       for await (const event of engine.chat([{ role: 'user', content: 'endless' }], {
-        maxTokens: 1_800,
+        maxTokens: 1_200,
         signal: stop.signal,
       })) {
         if (event.type === 'token' && ++tokens === 9) {
