@@ -75,7 +75,7 @@ export class Shell {
   }
 
   /**
-   * The network's answer, or the kept one if that fails or is late. Storage may be later still: the first one counts.
+   * The network's answer, or the kept one if that fails or is late. If both are late, the first to come counts.
    * The page itself comes this way: its newest version names files by their hashes, so it finds its own ones wherever
    * they are.
    */

@@ -59,7 +59,7 @@ test('the page and what a host may replace come from the network, and from the c
   }
 });
 
-test('the page opens with what comes first of the network and of storage, which waits 2.5 s', async () => {
+test('the page opens with the answer of the network, or after 2.5 s with the first to come', async () => {
   vi.useFakeTimers();
   const never = () => new Promise<never>(() => {});
   const slow: typeof fetch = (...asked) =>

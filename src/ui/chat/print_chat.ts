@@ -45,7 +45,7 @@ export function printChat(
       for (const each of ends) each();
       end = null;
     };
-    pageBudget.finish(); // paper is printed at once, and a long answer takes several frames
+    pageBudget.finish(); // a long answer takes several frames, and a print does not wait for them
   };
   addEventListener('beforeprint', begin, { signal });
   addEventListener('afterprint', () => end?.(), { signal });

@@ -3,7 +3,7 @@
 // text too hard for the parser is written plainly.
 
 import * as smd from 'streaming-markdown';
-import { type FrameBudget, type FrameWork, pageBudget } from './frame_budget';
+import type { FrameBudget, FrameWork } from './frame_budget';
 import { MAX_DEPTH, MarkdownNodes } from './markdown_nodes';
 import { MarkScanner } from './marks';
 
@@ -47,10 +47,10 @@ export class MarkdownWriter implements FrameWork {
   /** Extent of text written without parsing: none, to the end of its line, or all the rest. */
   private plain: '' | 'line' | 'rest' = '';
 
-  /** @param onEnd called when the end is written */
+  /** @param onEnd called once the end is written */
   constructor(
     root: HTMLElement,
-    private readonly budget: FrameBudget = pageBudget,
+    private readonly budget: FrameBudget,
     private readonly onEnd: () => void = () => {},
   ) {
     this.nodes = new MarkdownNodes(

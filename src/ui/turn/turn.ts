@@ -171,6 +171,7 @@ export class VivaceTurn extends WordedElement {
 
   protected override updated(_changed: PropertyValues<this>): void {
     this.write();
+    this.showBusy();
   }
 
   override disconnectedCallback(): void {
@@ -184,7 +185,6 @@ export class VivaceTurn extends WordedElement {
     this.renderRoot.querySelector<VivaceThought>('vivace-thought')?.refresh();
     const element = this.renderRoot.querySelector<HTMLElement>('.text')!;
     this.text.write(element, turn.answer, turn.state !== 'streaming');
-    this.showBusy();
   }
 
   /** Tells screen readers whether the answer still grows. */

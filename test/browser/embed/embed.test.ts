@@ -291,7 +291,7 @@ describe('policies of the host', () => {
     await ready(page);
     const [sentence, times] = ['The wind was strong, and Tom was not afraid.', 600];
     await installScripted(page, { answers: [{ text: `${sentence}\n\n`.repeat(times) }], contextLength: 10_000 });
-    await page.evaluate(() => Object.assign(window, { requestAnimationFrame: () => 0 })); // the rest waits
+    await page.evaluate(() => Object.assign(window, { requestAnimationFrame: () => 0 })); // no frame comes
     await send(page, 'Tell me a story');
     await expect.poll(() => stateOf(lastAnswer(page)), SOON).toBe('done');
     expect(await lastAnswer(page).getAttribute('aria-busy')).toBe('true');

@@ -76,12 +76,17 @@ beforeAll(async () => {
     // The loader's messages, which disappear with the loaded model.
     const said: string[] = [];
     Object.assign(globalThis, { said });
-    const look = () => {
-      const bytes = document.querySelector('vivace-loader')?.shadowRoot?.querySelector('.bytes')?.textContent;
-      if (bytes) said.push(bytes);
-      setTimeout(look, 5);
+    const { attachShadow } = Element.prototype;
+    Element.prototype.attachShadow = function (init) {
+      const root = attachShadow.call(this, init);
+      const look = () => {
+        const bytes = root.querySelector('.bytes')?.textContent;
+        if (bytes) said.push(bytes);
+      };
+      if (this.localName === 'vivace-loader')
+        new MutationObserver(look).observe(root, { subtree: true, childList: true, characterData: true });
+      return root;
     };
-    look();
   });
   page.context().on('request', (request) => {
     if (request.url() === site.url + MODEL) asked.push(firstByte(request.headers().range));

@@ -12,7 +12,7 @@ import { load, type Outcome, unload, work } from '../../../tools/checks/soak/wor
 import type { Faults } from '../../../tools/faults/page';
 
 const BOUND_MS = 120_000;
-/** Of an answer that a fault comes into. The context of 2,048 holds them. */
+/** Length of an answer that a fault interrupts. The context of 2,048 tokens has room for it. */
 const TOKENS = 1_200;
 
 let site: SoakSite;

@@ -15,7 +15,7 @@ export interface Outcome {
   end: 'ok' | 'error' | 'hung';
   /** The text, the ids or the vectors, as one string. */
   said: string;
-  /** Of an answer. */
+  /** Tokens of an answer. */
   tokens: number;
   /** The code of the error, or its name for one that is not typed. */
   code: string;
